@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+# vhost workers: build the modules, boot them in a VM, test them.
+# `make help` lists the targets; everything made goes to build/.
+
+K ?= 6.1
+SERIES = $(patsubst %-debug,%,$(K))
+B := build/$(K)
+
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: modules
+
+help:
+	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
+
+#: make demo [K=6.1]          boot a stock Debian kernel with our modules and do I/O with 1 and N workers
+#: make check [K=] [T=]       all tests, or those of kernel K, or those whose name matches T
+#: make check K=6.12 STOCK=1  the tests on the distribution's own modules: they fail where we differ
+#: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
+#: make vm [K=6.1]            a shell in the test VM
+#: make paths [K=6.1]         print where image, modules and release of that VM are
+#: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
+#: make size                  what supporting a kernel costs, in lines
+#: make debug-kernel K=6.12   build a KASAN and lockdep kernel, then usable as K=6.12-debug
+#: make setup [K=6.1]         install the Debian packages that are missing
+#: make clean                 remove what was built, keep what was unpacked
+#: make distclean             remove build/
+
+setup:
+	@tools/setup/install base $(SERIES) $(if $(filter %-debug,$(K)),debug)
+
+# --- modules
+
+# The versions that are installed: changes only when they do.
+$(B)/base: setup FORCE
+	@mkdir -p $(@D) build/logs
+	@kernel/scripts/base $(K) >$@.new || { rm -f $@.new; exit 1; }
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# A folder is listed for the files that leave it.
+KERNEL_SRC := $(shell find kernel/vhost kernel/patches/$(SERIES) kernel/compat kernel/oot kernel/scripts uapi 2>/dev/null)
+
+$(B)/modules/.done: $(B)/base $(KERNEL_SRC)
+	@echo "building modules for $(K) ..." >&2
+	@kernel/scripts/assemble $(K) $(B)/src
+	@kernel/scripts/build-modules $(K) $(B)/src $(B)/modules build/logs/modules-$(K).log
+	@touch $@
+
+modules: $(B)/modules/.done
+
+clean:
+	rm -rf build/*/src build/*/modules build/*/base build/logs build/export
+
+distclean:
+	rm -rf build
+
+FORCE:
+.PHONY: all help setup modules clean distclean FORCE
