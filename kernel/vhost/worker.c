@@ -1,0 +1,765 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The workers of a vhost device: the set, and the map from virtqueues to
+ * workers.
+ *
+ * Queueing. vq->worker is an RCU pointer. vhost_vq_work_queue() reads it and
+ * adds to the worker's list inside one RCU read-side section, without a lock.
+ * Whoever takes a pointer away from a virtqueue and then waits for a grace
+ * period knows: everything that was queued through the old pointer is on the
+ * old worker's list, and nothing more will follow.
+ *
+ * Waiting. A flush is a piece of work of our own, put behind what is on the
+ * list; when it runs, everything before it has run. It is put there only under
+ * the lock and only while the worker is not killed. Nobody needs the worker
+ * itself to wait, so a worker may be freed under a waiter: before its thread
+ * ends the list is run to the end.
+ *
+ * Moving virtqueues (vhost_workers_attach()). Change all pointers, wait for
+ * one grace period, then flush each worker that lost a virtqueue. Meanwhile
+ * new work runs on the new worker, possibly at the same time as the rest on
+ * the old one; what both touch is protected by vq->mutex, as ever.
+ *
+ * End of a worker. Nobody is attached, so no pointer leads to it; the grace
+ * period since the last one went (gp_state) is over; a flush has run; it is
+ * out of the set. Then the thread is stopped and the memory goes.
+ *
+ * Killed owner. A kernel thread does not notice. A thread of the owner calls
+ * vhost_worker_killed() and takes itself out of the map, then runs what is on
+ * its list, flushes of others included, so that nobody waits for it in vain.
+ * It needs nothing that anybody holds while waiting for a worker or for guest
+ * memory.
+ */
+#include <linux/completion.h>
+#include <linux/compiler.h>
+#include <linux/export.h>
+#include <linux/kcov.h>
+#include <linux/moduleparam.h>
+#include <linux/nospec.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "vhost.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+static unsigned int max_workers;
+module_param(max_workers, uint, 0644);
+MODULE_PARM_DESC(max_workers,
+	"Most workers a device may have; 0 means one per virtqueue (default: 0)");
+
+/* How long a dying task waits before it breaks off accesses to guest memory */
+#define VHOST_INTERRUPT_PERIOD	(HZ / 10)
+
+/* Queueing ---------------------------------------------------------------- */
+
+/**
+ * vhost_work_init - prepare a piece of work
+ * @work: the work, not queued
+ * @fn: what to call in a worker's thread
+ */
+void vhost_work_init(struct vhost_work *work, vhost_work_fn_t fn)
+{
+	clear_bit(VHOST_WORK_QUEUED, &work->flags);
+	work->fn = fn;
+}
+EXPORT_SYMBOL_GPL(vhost_work_init);
+
+/* The worker cannot go away: the caller is an RCU reader or holds L. */
+static void vhost_worker_queue(struct vhost_worker *worker,
+			       struct vhost_work *work)
+{
+	/*
+	 * Fully ordered, set or not: if the flag was set, the run that is
+	 * to come sees what we wrote before. See vhost_worker_run().
+	 */
+	if (test_and_set_bit(VHOST_WORK_QUEUED, &work->flags))
+		return;
+
+	/*
+	 * llist_add() is fully ordered: either the thread sees the work when
+	 * it looks at its list with its state set, or we see it asleep. Only
+	 * the one who made the list non-empty has to wake it.
+	 */
+	if (llist_add(&work->node, &worker->work_list))
+		worker->ops->wakeup(worker);
+}
+
+/**
+ * vhost_vq_work_queue - queue work on the worker of a virtqueue
+ * @vq: the virtqueue
+ * @work: the work; may be queued already
+ *
+ * Context: any; takes no lock.
+ * Return: false if the virtqueue has no worker: before SET_OWNER, after the
+ * worker was killed, and while the device closes. The caller then drops what
+ * it wanted done.
+ */
+bool vhost_vq_work_queue(struct vhost_virtqueue *vq, struct vhost_work *work)
+{
+	struct vhost_worker *worker;
+
+	rcu_read_lock();
+	worker = rcu_dereference(vq->worker);
+	if (worker)
+		vhost_worker_queue(worker, work);
+	rcu_read_unlock();
+
+	return worker;
+}
+EXPORT_SYMBOL_GPL(vhost_vq_work_queue);
+
+/**
+ * vhost_vq_has_work - tell whether the worker of a virtqueue has work to do
+ * @vq: the virtqueue
+ *
+ * A hint for loops that poll, so that they give way to other work.
+ *
+ * Context: any; takes no lock.
+ * Return: true if there is work on its list.
+ */
+bool vhost_vq_has_work(struct vhost_virtqueue *vq)
+{
+	struct vhost_worker *worker;
+	bool has_work;
+
+	rcu_read_lock();
+	worker = rcu_dereference(vq->worker);
+	has_work = worker && !llist_empty(&worker->work_list);
+	rcu_read_unlock();
+
+	return has_work;
+}
+EXPORT_SYMBOL_GPL(vhost_vq_has_work);
+
+/* Waiting ----------------------------------------------------------------- */
+
+/*
+ * Tasks on their way out get no answer from whoever serves their memory. What
+ * they wait for must therefore not depend on it.
+ */
+static bool vhost_current_is_dying(void)
+{
+	return current->flags & PF_EXITING || fatal_signal_pending(current);
+}
+
+/**
+ * vhost_workers_interrupt - break off waits of workers for guest memory
+ * @dev: the device
+ *
+ * An access that waits for a page right now fails, as if the page were not
+ * mapped. Later ones are not affected. Workers that are threads of the owner
+ * need no help, since what kills the owner ends their waits too.
+ *
+ * Context: process; takes L.
+ */
+void vhost_workers_interrupt(struct vhost_dev *dev)
+{
+	struct vhost_worker *worker;
+	unsigned long id;
+
+	mutex_lock(&dev->workers.lock);
+	xa_for_each(&dev->workers.xa, id, worker)
+		if (worker->ops->interrupt)
+			worker->ops->interrupt(worker);
+	mutex_unlock(&dev->workers.lock);
+}
+
+/**
+ * vhost_wait_for_workers - wait for a completion that workers bring about
+ * @dev: the device
+ * @done: the completion
+ *
+ * Waits to the end, but a task that is killed or exits breaks off the
+ * accesses to guest memory that may keep the workers from getting there.
+ *
+ * Context: process; takes L.
+ */
+void vhost_wait_for_workers(struct vhost_dev *dev, struct completion *done)
+{
+	if (!vhost_current_is_dying() && !wait_for_completion_killable(done))
+		return;
+
+	while (!wait_for_completion_timeout(done, VHOST_INTERRUPT_PERIOD))
+		vhost_workers_interrupt(dev);
+}
+EXPORT_SYMBOL_GPL(vhost_wait_for_workers);
+
+/**
+ * vhost_vq_lock - lock vq->mutex on behalf of an ioctl or a close
+ * @vq: the virtqueue
+ *
+ * A worker holds vq->mutex across accesses to guest memory. This is
+ * mutex_lock() for those who must not outlive their own death because of it.
+ *
+ * Context: process; takes L when the task is dying, and so no caller holds it.
+ */
+void vhost_vq_lock(struct vhost_virtqueue *vq)
+{
+	if (!vhost_current_is_dying() && !mutex_lock_killable(&vq->mutex))
+		return;
+
+	while (!mutex_trylock(&vq->mutex)) {
+		schedule_timeout_uninterruptible(VHOST_INTERRUPT_PERIOD);
+		vhost_workers_interrupt(vq->dev);
+	}
+}
+EXPORT_SYMBOL_GPL(vhost_vq_lock);
+
+struct vhost_flush {
+	struct vhost_work	work;
+	struct completion	done;
+};
+
+static void vhost_flush_work(struct vhost_work *work)
+{
+	complete(&container_of(work, struct vhost_flush, work)->done);
+}
+
+/**
+ * vhost_dev_flush - wait until all work queued so far has run
+ * @dev: the device
+ *
+ * Covers the workers that the device had all along. One that was killed runs
+ * its work itself before it ends.
+ *
+ * Context: process, not a worker of @dev. Takes L, holds nothing while it
+ * waits.
+ */
+void vhost_dev_flush(struct vhost_dev *dev)
+{
+	struct vhost_workers *workers = &dev->workers;
+	struct vhost_worker *worker;
+	struct vhost_flush flush;
+	unsigned long id = 0;
+	bool queued;
+
+	for (;; id++) {
+		vhost_work_init(&flush.work, vhost_flush_work);
+		init_completion(&flush.done);
+
+		mutex_lock(&workers->lock);
+		worker = xa_find(&workers->xa, &id, ULONG_MAX, XA_PRESENT);
+		queued = worker && !worker->killed;
+		if (queued)
+			vhost_worker_queue(worker, &flush.work);
+		mutex_unlock(&workers->lock);
+
+		if (!worker)
+			break;
+		if (queued)
+			vhost_wait_for_workers(dev, &flush.done);
+	}
+}
+EXPORT_SYMBOL_GPL(vhost_dev_flush);
+
+/*
+ * A flush of several workers at once that a killed waiter can walk away from:
+ * whoever comes last frees it.
+ */
+struct vhost_barrier_work {
+	struct vhost_work	work;
+	struct vhost_barrier	*barrier;
+	u32			worker_id;
+};
+
+struct vhost_barrier {
+	refcount_t			refs;	/* the waiter and each work */
+	atomic_t			left;	/* the same, still to come */
+	struct completion		done;
+	unsigned int			n;
+	struct vhost_barrier_work	works[];
+};
+
+static struct vhost_barrier *vhost_barrier_alloc(unsigned int max)
+{
+	struct vhost_barrier *b;
+
+	b = kzalloc(struct_size(b, works, max), GFP_KERNEL);
+	if (!b)
+		return NULL;
+
+	refcount_set(&b->refs, 1);
+	atomic_set(&b->left, 1);
+	init_completion(&b->done);
+	return b;
+}
+
+static void vhost_barrier_put(struct vhost_barrier *b)
+{
+	if (refcount_dec_and_test(&b->refs))
+		kfree(b);
+}
+
+static void vhost_barrier_fn(struct vhost_work *work)
+{
+	struct vhost_barrier *b =
+		container_of(work, struct vhost_barrier_work, work)->barrier;
+
+	if (atomic_dec_and_test(&b->left))
+		complete(&b->done);
+	vhost_barrier_put(b);
+}
+
+/* Remember a worker; once is enough. */
+static void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++)
+		if (b->works[i].worker_id == worker_id)
+			return;
+	b->works[b->n++].worker_id = worker_id;
+}
+
+/*
+ * Flush the remembered workers. One that was freed or killed since has run its
+ * work, or will before its thread ends.
+ *
+ * Drops the waiter's reference. -EINTR if the waiter is being killed.
+ */
+static int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev)
+{
+	struct vhost_barrier_work *bw;
+	struct vhost_worker *worker;
+	int err = 0;
+
+	mutex_lock(&dev->workers.lock);
+	for (bw = b->works; bw < b->works + b->n; bw++) {
+		worker = xa_load(&dev->workers.xa, bw->worker_id);
+		if (!worker || worker->killed)
+			continue;
+		bw->barrier = b;
+		vhost_work_init(&bw->work, vhost_barrier_fn);
+		refcount_inc(&b->refs);
+		atomic_inc(&b->left);
+		vhost_worker_queue(worker, &bw->work);
+	}
+	mutex_unlock(&dev->workers.lock);
+
+	if (!atomic_dec_and_test(&b->left) &&
+	    wait_for_completion_killable(&b->done))
+		err = -EINTR;
+	vhost_barrier_put(b);
+	return err;
+}
+
+/* The set ----------------------------------------------------------------- */
+
+/**
+ * vhost_vq_worker - the worker of a virtqueue
+ * @vq: the virtqueue
+ *
+ * Context: L held.
+ * Return: the worker, or NULL.
+ */
+struct vhost_worker *vhost_vq_worker(struct vhost_virtqueue *vq)
+{
+	return rcu_dereference_protected(vq->worker,
+			lockdep_is_held(&vq->dev->workers.lock));
+}
+
+/* A worker that may be attached to or freed, or an error. */
+static struct vhost_worker *vhost_worker_find(struct vhost_dev *dev, u32 id)
+{
+	struct vhost_worker *worker;
+
+	lockdep_assert_held(&dev->workers.lock);
+
+	worker = xa_load(&dev->workers.xa, id);
+	if (!worker || worker->freeing)
+		return ERR_PTR(-ENODEV);
+	return worker;
+}
+
+static int vhost_worker_reserve(struct vhost_dev *dev, u32 *id)
+{
+	struct vhost_workers *workers = &dev->workers;
+	unsigned int cap = READ_ONCE(max_workers);
+	int ret = -ENOSPC;
+
+	if (!cap)
+		cap = dev->nvqs;
+
+	mutex_lock(&workers->lock);
+	/* A device needs its first worker whatever the cap. */
+	if (workers->count < max(cap, 1U)) {
+		ret = xa_alloc_cyclic(&workers->xa, id, NULL, xa_limit_31b,
+				      &workers->next_id, GFP_KERNEL_ACCOUNT);
+		if (ret >= 0)
+			workers->count++;
+	}
+	mutex_unlock(&workers->lock);
+
+	return min(ret, 0);
+}
+
+static void vhost_worker_unreserve(struct vhost_dev *dev, u32 id)
+{
+	mutex_lock(&dev->workers.lock);
+	xa_erase(&dev->workers.xa, id);
+	dev->workers.count--;
+	mutex_unlock(&dev->workers.lock);
+}
+
+/**
+ * vhost_worker_create - make a worker that nobody can find yet
+ * @dev: the device; dev->mm is set
+ *
+ * Its thread runs. The thread of the first worker has the name that tools
+ * know, vhost-<pid of the owner>; the others add their id.
+ *
+ * Context: the owner, D held. Takes L.
+ * Return: the worker; -ENOSPC at the cap, or what making the thread failed
+ * with: -EAGAIN (RLIMIT_NPROC, pids.max), -ERESTARTNOINTR (a signal is
+ * pending), -EINTR (being killed), -ENOMEM.
+ */
+struct vhost_worker *vhost_worker_create(struct vhost_dev *dev)
+{
+	struct vhost_worker *worker;
+	char name[32];
+	u32 id;
+	int err;
+
+	err = vhost_worker_reserve(dev, &id);
+	if (err)
+		return ERR_PTR(err);
+
+	err = -ENOMEM;
+	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+	if (!worker)
+		goto unreserve;
+
+	init_llist_head(&worker->work_list);
+	worker->ops = vhost_worker_kind(dev);
+	worker->dev = dev;
+	worker->kcov_handle = kcov_common_handle();
+	worker->id = id;
+
+	if (id)
+		snprintf(name, sizeof(name), "vhost-%d-%u", current->pid, id);
+	else
+		snprintf(name, sizeof(name), "vhost-%d", current->pid);
+
+	err = worker->ops->create(worker, name);
+	if (err)
+		goto free;
+
+	return worker;
+
+free:
+	kfree(worker);
+unreserve:
+	vhost_worker_unreserve(dev, id);
+	return ERR_PTR(err);
+}
+
+/**
+ * vhost_worker_destroy - end a worker
+ * @worker: no virtqueue leads to it; its list is empty and stays so
+ *
+ * Context: process; takes L.
+ */
+void vhost_worker_destroy(struct vhost_worker *worker)
+{
+	vhost_worker_unreserve(worker->dev, worker->id);
+	worker->ops->stop(worker);
+	WARN_ON_ONCE(!llist_empty(&worker->work_list));
+	kfree(worker);
+}
+
+/**
+ * vhost_worker_publish - let a new worker be found
+ * @worker: fresh from vhost_worker_create()
+ *
+ * Context: L held.
+ */
+void vhost_worker_publish(struct vhost_worker *worker)
+{
+	struct vhost_workers *workers = &worker->dev->workers;
+
+	lockdep_assert_held(&workers->lock);
+
+	/* Cannot fail: the reservation has the memory. */
+	xa_store(&workers->xa, worker->id, worker, GFP_KERNEL_ACCOUNT);
+	trace_vhost_worker_create(worker);
+}
+
+static void vhost_worker_detach_vq(struct vhost_worker *worker)
+{
+	lockdep_assert_held(&worker->dev->workers.lock);
+
+	if (!--worker->attached)
+		worker->gp_state = get_state_synchronize_rcu();
+}
+
+/**
+ * vhost_worker_free - end a worker that serves no virtqueue
+ * @dev: the device
+ * @id: id of the worker
+ *
+ * Work that was queued on it has run when this returns 0.
+ *
+ * Context: process, D held. Takes L; waits for the worker without it.
+ * Return: 0; -ENODEV (no such worker), -EBUSY (a virtqueue is attached),
+ * -ENOMEM; -EINTR: the caller is being killed, the worker stays.
+ */
+int vhost_worker_free(struct vhost_dev *dev, u32 id)
+{
+	struct vhost_worker *worker;
+	struct vhost_barrier *b;
+	unsigned long gp_state;
+	int err = 0;
+
+	b = vhost_barrier_alloc(1);
+	if (!b)
+		return -ENOMEM;
+
+	mutex_lock(&dev->workers.lock);
+	worker = vhost_worker_find(dev, id);
+	if (IS_ERR(worker))
+		err = PTR_ERR(worker);
+	else if (worker->attached)
+		err = -EBUSY;
+	if (err) {
+		mutex_unlock(&dev->workers.lock);
+		vhost_barrier_put(b);
+		return err;
+	}
+	worker->freeing = true;
+	gp_state = worker->gp_state;
+	mutex_unlock(&dev->workers.lock);
+
+	cond_synchronize_rcu(gp_state);
+	vhost_barrier_add(b, id);
+	err = vhost_barrier_wait(b, dev);
+	if (err) {
+		mutex_lock(&dev->workers.lock);
+		worker->freeing = false;
+		mutex_unlock(&dev->workers.lock);
+		return err;
+	}
+
+	trace_vhost_worker_free(worker);
+	vhost_worker_destroy(worker);
+	return 0;
+}
+
+/**
+ * vhost_worker_killed - the end of a worker whose process was killed
+ * @data: the worker
+ *
+ * Takes the worker out of the map and runs what is on its list, so that every
+ * flush of it ends. The worker stays in the set until it is freed or the
+ * device closes.
+ *
+ * Context: the worker's own thread, under vhost_task's exit_mutex. Takes L.
+ */
+void vhost_worker_killed(void *data)
+{
+	struct vhost_worker *worker = data;
+	struct vhost_dev *dev = worker->dev;
+	unsigned long gp_state;
+	int i;
+
+	mutex_lock(&dev->workers.lock);
+	trace_vhost_worker_kill(worker);
+	worker->killed = true;
+	for (i = 0; i < dev->nvqs; i++) {
+		if (vhost_vq_worker(dev->vqs[i]) != worker)
+			continue;
+		rcu_assign_pointer(dev->vqs[i]->worker, NULL);
+		vhost_worker_detach_vq(worker);
+	}
+	gp_state = worker->gp_state;
+	mutex_unlock(&dev->workers.lock);
+
+	cond_synchronize_rcu(gp_state);
+	vhost_worker_run(worker);
+}
+
+/**
+ * vhost_workers_init - prepare a device that has no worker yet
+ * @dev: the device; its virtqueues are set
+ */
+void vhost_workers_init(struct vhost_dev *dev)
+{
+	int i;
+
+	mutex_init(&dev->workers.lock);
+	xa_init_flags(&dev->workers.xa, XA_FLAGS_ALLOC);
+	dev->workers.next_id = 0;
+	dev->workers.count = 0;
+	for (i = 0; i < dev->nvqs; i++)
+		RCU_INIT_POINTER(dev->vqs[i]->worker, NULL);
+}
+
+/**
+ * vhost_workers_start - make the first worker and attach every virtqueue to it
+ * @dev: the device; dev->mm is set
+ *
+ * Context: the owner, D held.
+ * Return: 0, or what making the thread failed with: -EAGAIN (RLIMIT_NPROC,
+ * pids.max), -ERESTARTNOINTR (a signal is pending), -EINTR (being killed),
+ * -ENOMEM.
+ */
+int vhost_workers_start(struct vhost_dev *dev)
+{
+	struct vhost_worker *worker;
+	int i;
+
+	dev->workers.next_id = 0;
+	worker = vhost_worker_create(dev);
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+
+	mutex_lock(&dev->workers.lock);
+	vhost_worker_publish(worker);
+	for (i = 0; i < dev->nvqs && !worker->killed; i++) {
+		rcu_assign_pointer(dev->vqs[i]->worker, worker);
+		worker->attached++;
+	}
+	mutex_unlock(&dev->workers.lock);
+	return 0;
+}
+
+/**
+ * vhost_workers_stop - end all workers
+ * @dev: the device; its drivers have stopped polling
+ *
+ * What was queued has run when this returns, and no virtqueue points to a
+ * worker any more.
+ *
+ * Context: D held, or the last reference to the device's file. Takes L.
+ */
+void vhost_workers_stop(struct vhost_dev *dev)
+{
+	struct vhost_worker *worker;
+	unsigned long id;
+	int i;
+
+	if (xa_empty(&dev->workers.xa))
+		return;
+
+	mutex_lock(&dev->workers.lock);
+	for (i = 0; i < dev->nvqs; i++) {
+		worker = vhost_vq_worker(dev->vqs[i]);
+		if (!worker)
+			continue;
+		rcu_assign_pointer(dev->vqs[i]->worker, NULL);
+		vhost_worker_detach_vq(worker);
+	}
+	mutex_unlock(&dev->workers.lock);
+
+	synchronize_rcu();
+	vhost_dev_flush(dev);
+
+	xa_for_each(&dev->workers.xa, id, worker) {
+		trace_vhost_worker_free(worker);
+		vhost_worker_destroy(worker);
+	}
+}
+
+/* The map ----------------------------------------------------------------- */
+
+/*
+ * Whether work may be queued for a virtqueue: it has a backend or a kick
+ * eventfd. Both change under D and vq->mutex; D is enough to read them.
+ */
+static bool vhost_vq_is_live(struct vhost_virtqueue *vq)
+{
+	return vhost_vq_get_backend(vq) || vq->kick;
+}
+
+static int vhost_map_check(struct vhost_dev *dev,
+			   const struct vhost_vring_worker *map, unsigned int n)
+{
+	struct vhost_worker *worker;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (map[i].index >= dev->nvqs)
+			return -ENOBUFS;
+		worker = vhost_worker_find(dev, map[i].worker_id);
+		if (IS_ERR(worker))
+			return PTR_ERR(worker);
+		if (worker->killed)
+			return -EOWNERDEAD;
+	}
+	return 0;
+}
+
+/* Change one pointer, and remember in @b the worker that needs a flush. */
+static void vhost_map_set(struct vhost_virtqueue *vq, u32 index,
+			  struct vhost_worker *new, struct vhost_barrier *b)
+{
+	struct vhost_worker *old = vhost_vq_worker(vq);
+
+	if (old == new)
+		return;
+
+	rcu_assign_pointer(vq->worker, new);
+	new->attached++;
+	trace_vhost_vq_attach(vq->dev, index, old ? (s64)old->id : -1, new->id);
+
+	if (old) {
+		vhost_worker_detach_vq(old);
+		if (vhost_vq_is_live(vq))
+			vhost_barrier_add(b, old->id);
+	} else if (vq->handle_kick) {
+		/* A kick that found no worker was dropped: look again. */
+		vhost_worker_queue(new, &vq->poll.work);
+	}
+}
+
+/**
+ * vhost_workers_attach - give virtqueues to workers
+ * @dev: the device
+ * @map: pairs of virtqueue index and worker id
+ * @n: number of pairs
+ *
+ * All or nothing: either every pair is in force, or the map is as it was. The
+ * virtqueues keep running. Work queued before the call has run when it returns
+ * 0. However many virtqueues move, there is one grace period, and none if none
+ * of them is live.
+ *
+ * Context: D held. Takes L; waits for workers without it.
+ * Return: 0; -ENOBUFS (no such virtqueue), -ENODEV (no such worker),
+ * -EOWNERDEAD (the worker was killed), -ENOMEM: nothing changed. -EINTR: the
+ * caller is being killed; the map changed, but earlier work may not have run.
+ */
+int vhost_workers_attach(struct vhost_dev *dev,
+			 const struct vhost_vring_worker *map, unsigned int n)
+{
+	struct vhost_barrier *b;
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&dev->mutex);
+
+	b = vhost_barrier_alloc(n);
+	if (!b)
+		return -ENOMEM;
+
+	mutex_lock(&dev->workers.lock);
+	err = vhost_map_check(dev, map, n);
+	for (i = 0; !err && i < n; i++) {
+		u32 index = array_index_nospec(map[i].index, dev->nvqs);
+
+		vhost_map_set(dev->vqs[index], index,
+			      vhost_worker_find(dev, map[i].worker_id), b);
+	}
+	mutex_unlock(&dev->workers.lock);
+
+	if (err || !b->n) {
+		vhost_barrier_put(b);
+		return err;
+	}
+
+	/* From here on nobody queues on a worker that a virtqueue left. */
+	synchronize_rcu();
+	return vhost_barrier_wait(b, dev);
+}

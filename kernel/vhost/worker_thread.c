@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The thread of a vhost worker: how it runs work, and the two kinds of it.
+ *
+ * A worker waits in vhost_worker_run()'s caller with its task state set
+ * before it looks at the list, so that a wake-up between the look and
+ * schedule() is not lost. Whoever makes the list non-empty wakes the thread;
+ * whoever finds it non-empty does not have to, since the first one will.
+ *
+ * kthread: a kernel thread that uses the owner's mm and joined its cgroups.
+ * The owner's signals do not reach it. It sleeps in TASK_IDLE, where a pending
+ * signal does not matter, and allows SIGKILL from the kernel only: that is how
+ * vhost_worker_ops.interrupt() ends a page fault which waits for somebody who
+ * never answers (userfaultfd, FUSE). The signal is dropped when the list is
+ * empty, so that it breaks off what was under way and nothing else.
+ *
+ * task: a thread of the owner, made by vhost_task. It dies with the owner;
+ * see vhost_worker_killed().
+ */
+#include <linux/cgroup.h>
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/kcov.h>
+#include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#ifdef CONFIG_VHOST_TASK
+#include <linux/sched/vhost_task.h>
+#endif
+
+#include "vhost.h"
+#include "trace.h"
+
+/**
+ * vhost_worker_run - run all the work that is on a worker's list
+ * @worker: the worker
+ *
+ * Context: the worker's own thread. Sets the task state to running if there
+ * is work, and leaves it alone otherwise.
+ * Return: true if there was work.
+ */
+bool vhost_worker_run(struct vhost_worker *worker)
+{
+	struct llist_node *list = llist_del_all(&worker->work_list);
+	struct vhost_work *work, *next;
+	unsigned int works = 0;
+
+	if (!list)
+		return false;
+
+	__set_current_state(TASK_RUNNING);
+	list = llist_reverse_order(list);
+	llist_for_each_entry_safe(work, next, list, node) {
+		/*
+		 * From here on the work may be queued again, here or on
+		 * another worker. Before the flag falls we must have read
+		 * node.next, which the next llist_add() writes; after it
+		 * fn() must see all that was written by someone who found
+		 * the flag still set. Pairs with test_and_set_bit() in
+		 * vhost_worker_queue().
+		 */
+		smp_mb__before_atomic();
+		clear_bit(VHOST_WORK_QUEUED, &work->flags);
+		smp_mb__after_atomic();
+
+		kcov_remote_start_common(worker->kcov_handle);
+		work->fn(work);
+		kcov_remote_stop();
+		works++;
+		cond_resched();
+	}
+	trace_vhost_worker_run(worker, works);
+	return true;
+}
+
+/* What the maker of a kernel thread tells it, and hears back from it. */
+struct vhost_kthread_start {
+	struct vhost_worker	*worker;
+	struct task_struct	*owner;
+	struct completion	ready;
+	int			err;
+};
+
+static void vhost_kthread_loop(struct vhost_worker *worker)
+{
+	bool stop;
+
+	for (;;) {
+		/* Pairs with the wake-up after llist_add(), and kthread_stop() */
+		set_current_state(TASK_IDLE);
+
+		/* Look first: what was queued before the stop must run. */
+		stop = kthread_should_stop();
+		if (vhost_worker_run(worker))
+			continue;
+		if (stop)
+			break;
+		if (signal_pending(current)) {
+			__set_current_state(TASK_RUNNING);
+			flush_signals(current);
+			continue;
+		}
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+static int vhost_kthread_fn(void *data)
+{
+	struct vhost_kthread_start *start = data;
+	struct vhost_worker *worker = start->worker;
+	struct mm_struct *mm = worker->dev->mm;
+
+	kthread_use_mm(mm);
+	allow_kernel_signal(SIGKILL);
+	start->err = cgroup_attach_task_all(start->owner, current);
+	complete(&start->ready);
+	/* @start is gone from here on. */
+	vhost_kthread_loop(worker);
+	kthread_unuse_mm(mm);
+	return 0;
+}
+
+static int vhost_kthread_create(struct vhost_worker *worker, const char *name)
+{
+	struct vhost_kthread_start start = {
+		.worker = worker,
+		.owner = current,
+	};
+	struct task_struct *task;
+
+	init_completion(&start.ready);
+	task = kthread_create(vhost_kthread_fn, &start, "%s", name);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+
+	worker->task = task;
+	wake_up_process(task);
+	wait_for_completion(&start.ready);
+	if (start.err)
+		kthread_stop(task);
+	return start.err;
+}
+
+static void vhost_kthread_stop(struct vhost_worker *worker)
+{
+	kthread_stop(worker->task);
+}
+
+static void vhost_kthread_wakeup(struct vhost_worker *worker)
+{
+	wake_up_process(worker->task);
+}
+
+static void vhost_kthread_interrupt(struct vhost_worker *worker)
+{
+	send_sig(SIGKILL, worker->task, 1);
+}
+
+static const struct vhost_worker_ops vhost_kthread_ops = {
+	.create		= vhost_kthread_create,
+	.stop		= vhost_kthread_stop,
+	.wakeup		= vhost_kthread_wakeup,
+	.interrupt	= vhost_kthread_interrupt,
+	.name		= "kthread",
+};
+
+#ifdef CONFIG_VHOST_TASK
+static bool vhost_task_run(void *data)
+{
+	return vhost_worker_run(data);
+}
+
+static int vhost_task_worker_create(struct vhost_worker *worker,
+				    const char *name)
+{
+	struct vhost_task *vtsk;
+
+	vtsk = vhost_task_create(vhost_task_run, vhost_worker_killed, worker,
+				 name);
+	if (IS_ERR(vtsk))
+		return PTR_ERR(vtsk);
+
+	worker->vtsk = vtsk;
+	vhost_task_start(vtsk);
+	return 0;
+}
+
+static void vhost_task_worker_stop(struct vhost_worker *worker)
+{
+	vhost_task_stop(worker->vtsk);
+}
+
+static void vhost_task_worker_wakeup(struct vhost_worker *worker)
+{
+	vhost_task_wake(worker->vtsk);
+}
+
+static const struct vhost_worker_ops vhost_task_ops = {
+	.create		= vhost_task_worker_create,
+	.stop		= vhost_task_worker_stop,
+	.wakeup		= vhost_task_worker_wakeup,
+	.name		= "task",
+};
+#endif
+
+/**
+ * vhost_worker_kind - tell the kind of thread that a device's workers get
+ * @dev: the device
+ *
+ * Context: D, so that the answer stays true.
+ * Return: the operations of that kind.
+ */
+const struct vhost_worker_ops *vhost_worker_kind(struct vhost_dev *dev)
+{
+#ifdef CONFIG_VHOST_TASK
+	if (dev->fork_owner)
+		return &vhost_task_ops;
+#endif
+	return &vhost_kthread_ops;
+}
