@@ -21,8 +21,9 @@
  * the old one; what both touch is protected by vq->mutex, as ever.
  *
  * End of a worker. Nobody is attached, so no pointer leads to it; the grace
- * period since the last one went (gp_state) is over; a flush has run; it is
- * out of the set. Then the thread is stopped and the memory goes.
+ * period since the last one went (gp_state) is over; a flush has run, and so
+ * all that virtqueues queued. Then it leaves the set, the flushes which found
+ * it there until now are run, the thread is stopped and the memory goes.
  *
  * Killed owner. A kernel thread does not notice. A thread of the owner calls
  * vhost_worker_killed() and takes itself out of the map, then runs what is on
@@ -219,6 +220,12 @@ static void vhost_flush_work(struct vhost_work *work)
 	complete(&container_of(work, struct vhost_flush, work)->done);
 }
 
+static void vhost_flush_init(struct vhost_flush *flush)
+{
+	vhost_work_init(&flush->work, vhost_flush_work);
+	init_completion(&flush->done);
+}
+
 /**
  * vhost_dev_flush - wait until all work queued so far has run
  * @dev: the device
@@ -238,9 +245,7 @@ void vhost_dev_flush(struct vhost_dev *dev)
 	bool queued;
 
 	for (;; id++) {
-		vhost_work_init(&flush.work, vhost_flush_work);
-		init_completion(&flush.done);
-
+		vhost_flush_init(&flush);
 		mutex_lock(&workers->lock);
 		worker = xa_find(&workers->xa, &id, ULONG_MAX, XA_PRESENT);
 		queued = worker && !worker->killed;
@@ -459,13 +464,31 @@ unreserve:
 
 /**
  * vhost_worker_destroy - end a worker
- * @worker: no virtqueue leads to it; its list is empty and stays so
+ * @worker: no virtqueue leads to it, and all that they queued has run
+ *
+ * What may still be on its list are flushes, which found it in the set a
+ * moment ago. They end before the thread does.
  *
  * Context: process; takes L.
  */
 void vhost_worker_destroy(struct vhost_worker *worker)
 {
-	vhost_worker_unreserve(worker->dev, worker->id);
+	struct vhost_workers *workers = &worker->dev->workers;
+	struct vhost_flush last;
+	bool queued;
+
+	vhost_flush_init(&last);
+
+	mutex_lock(&workers->lock);
+	xa_erase(&workers->xa, worker->id);
+	workers->count--;
+	queued = !worker->killed;
+	if (queued)
+		vhost_worker_queue(worker, &last.work);
+	mutex_unlock(&workers->lock);
+
+	if (queued)
+		wait_for_completion(&last.done);
 	worker->ops->stop(worker);
 	WARN_ON_ONCE(!llist_empty(&worker->work_list));
 	kfree(worker);
