@@ -50,7 +50,7 @@
 static unsigned int max_workers;
 module_param(max_workers, uint, 0644);
 MODULE_PARM_DESC(max_workers,
-	"Most workers a device may have; 0 means one per virtqueue (default: 0)");
+		 "Most workers of a device; 0: one per virtqueue (default: 0)");
 
 /* How long a dying task waits before it breaks off accesses to guest memory */
 #define VHOST_INTERRUPT_PERIOD	(HZ / 10)

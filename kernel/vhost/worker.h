@@ -72,7 +72,7 @@ struct vhost_worker {
  * @count: L: number of workers, those in the making included
  */
 struct vhost_workers {
-	struct mutex	lock;
+	struct mutex	lock;	/* L */
 	struct xarray	xa;
 	u32		next_id;
 	unsigned int	count;

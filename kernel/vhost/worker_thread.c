@@ -58,9 +58,9 @@ bool vhost_worker_run(struct vhost_worker *worker)
 		 * the flag still set. Pairs with test_and_set_bit() in
 		 * vhost_worker_queue().
 		 */
-		smp_mb__before_atomic();
+		smp_mb__before_atomic(); /* node.next read, then the flag */
 		clear_bit(VHOST_WORK_QUEUED, &work->flags);
-		smp_mb__after_atomic();
+		smp_mb__after_atomic(); /* the flag, then what fn() reads */
 
 		kcov_remote_start_common(worker->kcov_handle);
 		work->fn(work);
