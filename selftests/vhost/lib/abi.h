@@ -8,10 +8,8 @@
 #include <linux/types.h>
 #include <linux/vhost.h>
 
-#if defined(__has_include)
-#if __has_include(<linux/vhost_worker.h>)
+#if __has_include("linux/vhost_worker.h")
 #include <linux/vhost_worker.h>
-#endif
 #endif
 
 #ifndef VHOST_NEW_WORKER

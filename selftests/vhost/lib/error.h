@@ -19,6 +19,9 @@ const char *guest_error(void);
  */
 int guest_fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Put a text back that guest_error() gave before some tidying up. */
+void guest_keep(const char *text);
+
 /* CLOCK_MONOTONIC now. */
 uint64_t guest_now_ns(void);
 

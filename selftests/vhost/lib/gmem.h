@@ -2,9 +2,9 @@
 /*
  * gmem.h - guest memory: one shared region, with pages that misbehave on request
  *
- * The region is a memfd mapped MAP_SHARED, so a child made by fork() sees the same rings and buffers
- * as its parent and can be the owner of a device whose rings the parent watches. It is touched
- * nowhere until used, so a generous size costs nothing.
+ * The region is a memfd mapped MAP_SHARED, so a child made by fork() sees the same rings and
+ * buffers as its parent and can be the owner of a device whose rings the parent watches. It is
+ * touched nowhere until used, so a generous size costs nothing.
  *
  * Guest (physical) address 0 is not mapped; the region begins at GMEM_BASE.
  */
@@ -18,7 +18,7 @@
 #define GMEM_HOLES_MAX	16
 
 enum gmem_kind {
-	GMEM_STUCK,		/* userfaultfd: whoever touches the page sleeps until it is resolved */
+	GMEM_STUCK,		/* userfaultfd: who touches it sleeps until it is resolved */
 	GMEM_UNREADABLE,	/* PROT_NONE: EFAULT for the kernel, SIGSEGV for us */
 	GMEM_READONLY,		/* the guest may read it, writes give EFAULT */
 	GMEM_UNMAPPED,		/* in the memory table, but nothing is mapped there */
@@ -65,13 +65,17 @@ int gmem_alloc_special(struct gmem *mem, unsigned int pages, enum gmem_kind kind
  */
 int gmem_stuck_fd(const struct gmem *mem);
 
-/* Wait until somebody touched a stuck page: 0, or -ETIMEDOUT. @va (may be NULL) gets its address. */
+/*
+ * Wait until somebody touched a stuck page: 0, or -ETIMEDOUT. @va (may be NULL) gets its address.
+ */
 int gmem_stuck_wait(struct gmem *mem, int timeout_ms, void **va);
 
 /* End it: every stuck page in [@va, @va + @pages) becomes zeroes, sleepers wake. */
 int gmem_stuck_resolve(struct gmem *mem, void *va, unsigned int pages);
 
-/* Translate. gmem_gpa() of an address outside of the region is 0; gmem_va() of one outside is NULL. */
+/*
+ * Translate. gmem_gpa() of an address outside of the region is 0; gmem_va() of one outside is NULL.
+ */
 uint64_t gmem_gpa(const struct gmem *mem, const void *va);
 void *gmem_va(const struct gmem *mem, uint64_t gpa);
 

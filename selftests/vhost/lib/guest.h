@@ -10,7 +10,8 @@
  *   "look once", a negative one "no limit"; passing a timeout gives -ETIMEDOUT.
  * - An object made by x_create()/x_open()/x_start() belongs to the caller until he gives it to
  *   x_destroy()/x_close()/x_stop(), all of which accept NULL.
- * - No object has a lock: one thread at a time per object. Two queues of one device are two objects.
+ * - No object has a lock: one thread at a time per object. Two queues of one device are two
+ *   objects.
  */
 #ifndef GUEST_H
 #define GUEST_H

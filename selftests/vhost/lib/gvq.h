@@ -3,8 +3,8 @@
  * gvq.h - a split virtqueue, the guest's side
  *
  * The ring itself is written only through gvq_add*() and friends; the library's own bookkeeping
- * (free descriptors, what is in flight) is private memory, so nothing that the device scribbles into
- * the ring can break it, and a ring part placed on a misbehaving page is touched only where a
+ * (free descriptors, what is in flight) is private memory, so nothing that the device scribbles
+ * into the ring can break it, and a ring part placed on a misbehaving page is touched only where a
  * function says so.
  *
  * A queue may be used by one thread at a time.
@@ -28,7 +28,7 @@ struct gvq_opts {
 	/* Ring parts on pages of the caller's (gmem_alloc_special()), NULL = ordinary memory. */
 	void *desc;		/* num * 16 bytes; touched by gvq_add() and gvq_write_desc() */
 	void *avail;		/* 6 + num * 2 bytes; touched by every add, kick (event) and wait */
-	void *used;		/* 6 + num * 8 bytes; touched by gvq_kick(), gvq_pop(), gvq_wait() */
+	void *used;		/* 6 + num * 8 bytes; touched by kick, pop and wait */
 };
 
 struct gvq_sg {			/* one segment of a request */
@@ -64,7 +64,9 @@ struct gvq {
 /* Make ring and eventfds. @opts may be NULL. @mem must outlive the queue. -EINVAL, -ENOMEM, ... */
 int gvq_create(struct gmem *mem, unsigned int index, const struct gvq_opts *opts, struct gvq **vq);
 
-/* Close the eventfds, free the bookkeeping. The ring's guest memory stays (a device may hold it). */
+/*
+ * Close the eventfds, free the bookkeeping. The ring's guest memory stays (a device may hold it).
+ */
 void gvq_destroy(struct gvq *vq);
 
 /*
@@ -85,9 +87,9 @@ int gvq_set_call(struct gvq *vq, int fd, int call_fd);	/* -1 unbinds */
 void gvq_reset(struct gvq *vq);
 
 /*
- * Add a request of @out segments that the device reads, then @in segments that it writes, and publish
- * it (no kick). @cookie comes back from gvq_pop(). Returns the head (>= 0), -ENOSPC when there are
- * too few free descriptors, -EINVAL for a bad number of segments.
+ * Add a request of @out segments that the device reads, then @in segments that it writes, and
+ * publish it (no kick). @cookie comes back from gvq_pop(). Returns the head (>= 0), -ENOSPC when
+ * there are too few free descriptors, -EINVAL for a bad number of segments.
  */
 int gvq_add(struct gvq *vq, const struct gvq_sg *sg, unsigned int out, unsigned int in,
 	    void *cookie);
@@ -100,7 +102,7 @@ int gvq_add(struct gvq *vq, const struct gvq_sg *sg, unsigned int out, unsigned 
  */
 void gvq_write_desc(struct gvq *vq, unsigned int slot, uint64_t gpa, uint32_t len, uint16_t flags,
 		    uint16_t next);
-void gvq_add_raw(struct gvq *vq, uint16_t head);	/* avail ring entry + index; no desc access */
+void gvq_add_raw(struct gvq *vq, uint16_t head);	/* ring entry and index, no desc */
 void gvq_set_avail_idx(struct gvq *vq, uint16_t idx);	/* any value; later adds go on from it */
 
 /*
@@ -125,8 +127,8 @@ int gvq_pop_raw(struct gvq *vq, uint32_t *id, uint32_t *len);
 bool gvq_has_used(const struct gvq *vq);
 
 /*
- * Calls on or off (a hint, as in the specification). gvq_arm() asks for a call at the next used entry
- * and returns true when there is one already (do not sleep then).
+ * Calls on or off (a hint, as in the specification). gvq_arm() asks for a call at the next used
+ * entry and returns true when there is one already (do not sleep then).
  */
 bool gvq_arm(struct gvq *vq);
 void gvq_disarm(struct gvq *vq);

@@ -48,7 +48,9 @@ int vdev_open(enum vdev_type type);
  */
 int vdev_open_thread(enum vdev_type type, enum vdev_thread thread);
 
-/* Does the kernel have VHOST_SET_FORK_FROM_OWNER? 1, 0, or -errno when the device cannot be opened. */
+/*
+ * Does the kernel have VHOST_SET_FORK_FROM_OWNER? 1, 0, or -errno when the device cannot be opened.
+ */
 int vdev_has_fork_control(enum vdev_type type);
 
 /*
@@ -72,7 +74,10 @@ int vdev_get_worker(int fd, uint32_t vq, uint32_t *id);
 int vdev_set_fork(int fd, uint8_t value);
 int vdev_get_fork(int fd, uint8_t *value);
 
-/* Owner and features. vdev_set_features() sets exactly @features; _ack() what the device offers of it. */
+/*
+ * Owner and features. vdev_set_features() sets exactly @features; _ack() what the device offers of
+ * it.
+ */
 int vdev_set_owner(int fd);
 int vdev_reset_owner(int fd);
 int vdev_get_features(int fd, uint64_t *features);
