@@ -2,8 +2,8 @@
 /*
  * vscsi.h - a virtio-scsi guest on /dev/vhost-scsi: synchronous commands and the control queue
  *
- * Kernel vq numbers: 0 control, 1 event, 2.. I/O. Functions here that take an I/O queue count from 0:
- * I/O queue q of the guest is vq `first_vq + q` of the device.
+ * Kernel vq numbers: 0 control, 1 event, 2.. I/O. Functions here that take an I/O queue count from
+ * 0: I/O queue q of the guest is vq `first_vq + q` of the device.
  *
  * Synchronous calls sleep on the queue's call eventfd. One thread at a time per queue; different
  * queues (control included) may be used by different threads at once. A call that timed out leaves
@@ -34,7 +34,7 @@ struct vscsi_opts {
 struct vscsi_queue {
 	struct gvq *vq;
 	void *hdr;		/* request and response of one command per head */
-	void *bounce;		/* data of the synchronous call, VSCSI_SYNC_BYTES; NULL until used */
+	void *bounce;		/* data of a synchronous call; NULL until used */
 	void *load_buf;		/* buffers of load.h, kept from one load to the next */
 	size_t load_bytes;
 };
@@ -66,7 +66,9 @@ int vscsi_setup_queues(struct vscsi *dev);
 int vscsi_set_endpoint(struct vscsi *dev, const char *wwpn);
 int vscsi_clear_endpoint(struct vscsi *dev);
 
-/* Clear the endpoint, close, free. vscsi_close_fd() only closes the descriptor (as a crash would). */
+/*
+ * Clear the endpoint, close, free. vscsi_close_fd() only closes the descriptor (as a crash would).
+ */
 void vscsi_stop(struct vscsi *dev);
 void vscsi_close_fd(struct vscsi *dev);
 
@@ -99,6 +101,8 @@ struct vscsi_cmd {
 	uint32_t sense_len;
 	uint8_t sense[VIRTIO_SCSI_SENSE_SIZE];
 	uint64_t latency_ns;
+	uint64_t sent_ns;	/* private, as is the next */
+	void *hdr;
 };
 
 /*
@@ -108,15 +112,26 @@ struct vscsi_cmd {
 int vscsi_exec(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd);
 
 /*
+ * The same in two steps, for many commands at once. @cmd stays the library's until collected and
+ * must have no data of its own (data_gpa or none). vscsi_collect() gives the next answered command
+ * of the queue, -EAGAIN when there is none with @timeout_ms 0, -ETIMEDOUT.
+ */
+int vscsi_send(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd);
+int vscsi_collect(struct vscsi *dev, unsigned int q, int timeout_ms, struct vscsi_cmd **cmd);
+
+/*
  * Commands on LUN @lun of VSCSI_TARGET. 0 only for response OK and status GOOD; -EIO for any other
- * answer (guest_error() has the sense key and ASC), otherwise as vscsi_exec().
+ * answer (guest_error() has the sense key and ASC), otherwise as vscsi_exec(). Like a driver they
+ * try again after UNIT ATTENTION, which the first command after a reset gets.
  */
 int vscsi_test_unit_ready(struct vscsi *dev, unsigned int q, unsigned int lun);
 int vscsi_inquiry(struct vscsi *dev, unsigned int q, unsigned int lun, void *buf, uint32_t len);
 int vscsi_read_capacity(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t *blocks,
 			uint32_t *block_size);
 
-/* @blocks of 512 bytes; @buf is theirs. The CDB is READ(10)/WRITE(10), the 16s READ(16)/WRITE(16). */
+/*
+ * @blocks of 512 bytes; @buf is theirs. The CDB is READ(10)/WRITE(10), the 16s READ(16)/WRITE(16).
+ */
 int vscsi_read(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t lba, uint32_t blocks,
 	       void *buf);
 int vscsi_write(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t lba, uint32_t blocks,
