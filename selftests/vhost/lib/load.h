@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * load.h - an asynchronous I/O load on the I/O queues of a vscsi device, checked to the last request
+ * load.h - an asynchronous I/O load on the I/O queues of a vscsi device, checked to the last
+ * request
  *
  * What each 512-byte block must contain is known at any time: content = f(lba, generation). In the
  * mixed mode every request slot (queue x depth) owns a private run of LBAs, so no two requests in
@@ -22,14 +23,14 @@
 #include "vscsi.h"
 
 enum load_mode {
-	LOAD_MIXED,		/* writes and reads of what was written, half each; all reads checked */
-	LOAD_FILL,		/* write every block of the region once with `generation`, then end */
-	LOAD_READ,		/* read a region that LOAD_FILL has written, again and again; checked */
+	LOAD_MIXED,		/* writes, and reads of what was written; all reads checked */
+	LOAD_FILL,		/* write every block once with `generation`, then end */
+	LOAD_READ,		/* read what LOAD_FILL has written, again and again; checked */
 };
 
 enum load_check {
 	LOAD_CHECK_FULL,	/* every byte */
-	LOAD_CHECK_STAMP,	/* head (LBA, generation) and last word of every 512-byte block: cheap */
+	LOAD_CHECK_STAMP,	/* LBA, generation and last word of every block: cheap */
 };
 
 struct load_opts {
@@ -57,6 +58,8 @@ struct load_stats {
 	uint64_t reads, writes;		/* of those completed well */
 	uint64_t verified;		/* reads whose data were compared and right */
 	uint64_t lost, doubled, corrupt, failed;
+	uint64_t aborted;	/* in flight during a LUN reset: answered, whatever with */
+	uint64_t attentions;	/* refused after a reset (UNIT ATTENTION) and sent again */
 	uint64_t kicks, calls;		/* eventfd writes; wake-ups by call eventfd */
 	uint64_t latency_max_ns, latency_sum_ns;
 	uint64_t elapsed_ns;		/* first submission to last completion */
@@ -68,7 +71,8 @@ struct load;
 
 /*
  * Start the threads; returns at once. The load borrows the device's I/O queues: nobody else may use
- * them until load_wait() has returned. -EINVAL for a shape that does not fit ring, memory or region.
+ * them until load_wait() has returned. -EINVAL for a shape that does not fit ring, memory or
+ * region.
  */
 int load_start(const struct load_opts *opts, struct load **load);
 
@@ -82,11 +86,23 @@ void load_stop(struct load *load);
  */
 int load_wait(struct load *load, struct load_stats *total);
 
-/* A queue's figures: exact after load_wait(); before it a momentary view (requests counted so far). */
+/*
+ * For LUN resets (load on one LUN, vscsi_tmf() from another thread): call begin before the request
+ * is sent and end after its answer. What is in flight in between may be aborted, so its answer is
+ * counted (`aborted`) and its content taken as unknown; it still must be answered, and once.
+ */
+void load_reset_begin(struct load *load);
+void load_reset_end(struct load *load);
+
+/*
+ * A queue's figures: exact after load_wait(); before it a momentary view (requests counted so far).
+ */
 const struct load_stats *load_queue(const struct load *load, unsigned int queue);
 uint64_t load_completed(const struct load *load);
 
-/* Free (joins first when that was not done). The guest memory of the buffers is kept by the device. */
+/*
+ * Free (joins first when that was not done). The guest memory of the buffers is kept by the device.
+ */
 void load_free(struct load *load);
 
 /* load_start + load_wait + load_free. */
