@@ -2,15 +2,15 @@
 /*
  * lio.h - a LIO target for vhost-scsi, made through configfs and undone on every exit
  *
- * The modules target_core_mod, vhost_scsi (and target_core_file for LIO_FILEIO) are loaded by others;
- * configfs is mounted when it is not. Names are unique per process and target, so tests and programs
- * run beside each other.
+ * The modules target_core_mod, vhost_scsi (and target_core_file for LIO_FILEIO) are loaded by
+ * others; configfs is mounted when it is not. Names are unique per process and target, so tests and
+ * programs run beside each other.
  *
- * lio_create() starts a small watcher process before it makes anything. When the process that called
- * it ends without lio_destroy() (exit, failed assertion, any signal, SIGKILL included), the watcher
- * takes the target away, waiting a few seconds for vhost devices that still use it. The watcher is
- * nobody's child, holds no descriptors of the caller, and ends with lio_destroy(). A fork()ed child
- * may use the target but must not destroy it.
+ * lio_create() starts a small watcher process before it makes anything. When the process that
+ * called it ends without lio_destroy() (exit, failed assertion, any signal, SIGKILL included), the
+ * watcher takes the target away, waiting a few seconds for vhost devices that still use it. The
+ * watcher is nobody's child, holds no descriptors of the caller, and ends with lio_destroy(). A
+ * fork()ed child may use the target but must not destroy it.
  */
 #ifndef GUEST_LIO_H
 #define GUEST_LIO_H
@@ -23,7 +23,7 @@
 
 enum lio_backend {
 	LIO_RAMDISK,		/* rd_mcp: memory */
-	LIO_NULLIO,		/* rd_mcp with nullio: keeps no data, reads give what was in the page */
+	LIO_NULLIO,		/* rd_mcp with nullio: keeps no data */
 	LIO_FILEIO,		/* a sparse file that is removed again */
 };
 
@@ -48,8 +48,9 @@ struct lio {
 int lio_create(const struct lio_opts *opts, struct lio **target);
 
 /*
- * Undo. 0, or the first errno: -EBUSY means that a vhost device still has the endpoint set (the
- * target then stays with the watcher, which goes on when this process ends).
+ * Undo; @target is freed in any case. 0, or the first errno: -EBUSY means that a vhost device still
+ * has the endpoint set (the LUNs are gone then, and the rest stays for the watcher, which tries
+ * again when this process ends).
  */
 int lio_destroy(struct lio *target);
 
