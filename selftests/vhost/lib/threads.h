@@ -35,7 +35,10 @@ int threads_wait_count(pid_t owner, unsigned int count, int timeout_ms);
 int threads_new(const struct vthread *before, int nr_before, const struct vthread *after,
 		int nr_after, struct vthread *list, unsigned int max);
 
-/* Has process or thread @pid ended (gone or zombie)? Wait for it: 0 or -ETIMEDOUT. Works for any process. */
+/*
+ * Has process or thread @pid ended (gone or zombie)? Wait for it: 0 or -ETIMEDOUT. Works for any
+ * process.
+ */
 int threads_wait_gone(pid_t pid, int timeout_ms);
 
 #endif /* GUEST_THREADS_H */

@@ -3,7 +3,8 @@
  * vnet.h - vhost-net with a tap as its backend: frames out, frames in
  *
  * The tap has the 12-byte virtio-net header. A frame that the guest sends can be read from the
- * tap's network side through a packet socket, and a frame sent there arrives in the guest's RX ring.
+ * tap's network side through a packet socket, and a frame sent there arrives in the guest's RX
+ * ring.
  */
 #ifndef GUEST_VNET_H
 #define GUEST_VNET_H
@@ -39,7 +40,10 @@ struct vnet {
 int vnet_open(const struct vnet_opts *opts, struct vnet **net);
 int vnet_start(struct vnet *net);
 
-/* Backends away; vnet_reset() also VHOST_RESET_OWNER and SET_OWNER + set-up again (not vnet_start()). */
+/*
+ * Backends away; vnet_reset() also VHOST_RESET_OWNER and SET_OWNER + set-up again (not
+ * vnet_start()).
+ */
 int vnet_unset(struct vnet *net);
 int vnet_reset(struct vnet *net);
 void vnet_close(struct vnet *net);
