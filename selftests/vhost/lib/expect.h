@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * expect.h - what tests of workers ask again and again (include after kselftest_harness.h and guest.h)
+ */
+#ifndef GUEST_EXPECT_H
+#define GUEST_EXPECT_H
+
+#define GONE_MS		5000	/* a killed process, and its threads, must be gone */
+#define CALL_MS		10000	/* a child that should end by itself */
+
+/* 0, or a line that says what the library complained about. */
+#define ASSERT_OK(call) \
+	ASSERT_EQ(0, call) { TH_LOG("%s: %s", #call, guest_error()); }
+#define EXPECT_OK(call) \
+	EXPECT_EQ(0, call) { TH_LOG("%s: %s", #call, guest_error()); }
+
+/* A descriptor, pid or count. */
+#define ASSERT_VALID(call) \
+	ASSERT_LE(0, call) { TH_LOG("%s: %s", #call, guest_error()); }
+
+#define EXPECT_THREADS(pid, count) \
+	EXPECT_EQ(0, threads_wait_count(pid, count, GONE_MS)) { TH_LOG("%s", guest_error()); }
+
+#define SKIP_WITHOUT(thread) \
+	do { \
+		if ((thread) == VDEV_THREAD_TASK && !vdev_has_fork_control(VDEV_SCSI)) \
+			SKIP(return, "this kernel has no task workers"); \
+	} while (0)
+
+#endif /* GUEST_EXPECT_H */
