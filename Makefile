@@ -34,9 +34,10 @@ setup:
 # --- modules
 
 # The versions that are installed: changes only when they do.
-$(B)/base: setup FORCE
+build/%/base: FORCE
+	@$(MAKE) setup K=$*
 	@mkdir -p $(@D) build/logs
-	@kernel/scripts/base $(K) >$@.new || { rm -f $@.new; exit 1; }
+	@kernel/scripts/base $* >$@.new || { rm -f $@.new; exit 1; }
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # A folder is listed for the files that leave it.
@@ -50,8 +51,10 @@ $(B)/modules/.done: $(B)/base $(KERNEL_SRC)
 
 modules: $(B)/modules/.done
 
+include selftests/vm/vm.mk
+
 clean:
-	rm -rf build/*/src build/*/modules build/*/base build/logs build/export
+	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/logs build/export
 
 distclean:
 	rm -rf build

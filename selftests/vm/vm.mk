@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+# User-space programs, the VM's root file system, and the targets that boot it.
+# Included by the Makefile at the top, which sets K, B and SERIES.
+
+USER_CFLAGS := -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Werror
+HARNESS_SERIES := 6.12
+BASE = . $(B)/base
+
+# --- the runner on the host and init in the VM
+
+build/vm/init: selftests/vm/init.c selftests/vm/run.c selftests/vm/kmsg.c selftests/vm/vm.h
+	@mkdir -p $(@D)
+	@$(CC) $(USER_CFLAGS) -static -o $@ $(filter %.c,$^)
+
+build/vm/boot: selftests/vm/boot.c selftests/vm/report.c selftests/vm/boot.h
+	@mkdir -p $(@D)
+	@$(CC) $(USER_CFLAGS) -o $@ $(filter %.c,$^)
+
+# --- test programs: each selftests/vhost/NAME.c is one, on top of lib/
+
+TEST_SOURCES := $(wildcard selftests/vhost/*.c)
+TESTS := $(TEST_SOURCES:selftests/vhost/%.c=build/tests/%)
+SUITES := $(patsubst %.c,%,$(notdir $(shell grep -ls TEST_HARNESS_MAIN $(TEST_SOURCES))))
+TEST_CFLAGS := $(USER_CFLAGS) -Iselftests/vhost -Ibuild/kselftest -Iuapi
+GUEST := build/tests/libguest.a
+GUEST_OBJECTS := $(patsubst selftests/vhost/lib/%.c,build/tests/lib/%.o,$(wildcard selftests/vhost/lib/*.c))
+
+# kselftest_harness.h comes from the kernel's source and is never copied into ours.
+build/kselftest/.done: build/$(HARNESS_SERIES)/base
+	@mkdir -p $(@D)
+	@cp "$$(kernel/scripts/pristine $(HARNESS_SERIES))"/tools/testing/selftests/kselftest*.h $(@D)/
+	@touch $@
+
+build/tests/lib/%.o: selftests/vhost/lib/%.c
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -MMD -c -o $@ $<
+
+$(GUEST): $(GUEST_OBJECTS)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(SUITES:%=build/tests/%): build/kselftest/.done
+build/tests/%: selftests/vhost/%.c $(GUEST)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) -lpthread
+
+-include $(wildcard build/tests/*.d build/tests/lib/*.d)
+
+tests: $(TESTS)
+
+build/tests/list: $(TESTS) selftests/vm/list-tests
+	@selftests/vm/list-tests 150 $(SUITES:%=build/tests/%) >$@.new
+	@mv $@.new $@
+
+# --- the VM
+
+$(B)/image/.unpacked: $(B)/base
+	@kernel/scripts/fetch-image $(K)
+	@touch $@
+
+RAMFS_DEPS = selftests/vm/mkinitramfs selftests/vm/modules.txt build/vm/init $(B)/image/.unpacked
+$(B)/base.cpio: $(RAMFS_DEPS) $(B)/modules/.done
+	@$(BASE) && selftests/vm/mkinitramfs $$modroot $$release build/vm/init $(B)/modules $@
+
+$(B)/stock.cpio: $(RAMFS_DEPS)
+	@$(BASE) && selftests/vm/mkinitramfs $$modroot $$release build/vm/init - $@
+
+vm-files: build/vm/boot $(B)/base.cpio
+
+vm: vm-files tests
+	@selftests/vm/run $(K) shell
+
+paths:
+	@$(MAKE) vm-files K=$(K) >&2
+	@$(BASE) && printf '%s\n' image=$$image release=$$release modroot=$$modroot \
+		modules=$(CURDIR)/$(B)/modules
+
+demo: vm-files build/tests/demo
+	@selftests/vm/run $(K) demo
+
+suite: vm-files build/tests/list $(if $(STOCK),$(B)/stock.cpio)
+
+check:
+	@selftests/check
+
+.PHONY: tests vm-files vm paths demo suite check
