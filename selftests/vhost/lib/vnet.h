@@ -50,7 +50,7 @@ void vnet_close(struct vnet *net);
 
 /* Guest sends a frame of @len bytes (Ethernet header included) and waits for its used entry. */
 int vnet_send(struct vnet *net, const void *frame, uint32_t len, int timeout_ms);
-/* Guest takes a received frame: its length or -errno. The buffer is posted again. */
+/* Guest takes a received frame of the library's type, others are dropped: its length or -errno. */
 int vnet_recv(struct vnet *net, void *frame, uint32_t max, int timeout_ms);
 /* The network side. */
 int vnet_host_send(struct vnet *net, const void *frame, uint32_t len);
