@@ -158,7 +158,7 @@ TEST_F(stranger, cannot_set_endpoint)
 TEST_F(stranger, cannot_clear_endpoint)
 {
 	ASSERT_OK(vscsi_set_endpoint(self->dev, self->target->wwpn));
-	EXPECT_OK(proc_call(tries_clear_endpoint, &self->arg, CALL_MS));
+	ASSERT_OK(proc_call(tries_clear_endpoint, &self->arg, CALL_MS));
 	EXPECT_OK(vscsi_test_unit_ready(self->dev, 0, 0));
 }
 
