@@ -37,15 +37,14 @@ setup:
 build/%/base: FORCE
 	@$(MAKE) setup K=$*
 	@mkdir -p $(@D) build/logs
-	@kernel/scripts/base $* >$@.new || { rm -f $@.new; exit 1; }
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@values=$$(kernel/scripts/base $*) && \
+		{ [ "$$values" = "$$(cat $@ 2>/dev/null)" ] || echo "$$values" >$@; }
 
 # A folder is listed for the files that leave it.
 KERNEL_SRC := $(shell find kernel/vhost kernel/patches/$(SERIES) kernel/compat kernel/oot kernel/scripts uapi 2>/dev/null)
 
 $(B)/modules/.done: $(B)/base $(KERNEL_SRC)
 	@echo "building modules for $(K) ..." >&2
-	@kernel/scripts/assemble $(K) $(B)/src
 	@kernel/scripts/build-modules $(K) $(B)/src $(B)/modules build/logs/modules-$(K).log
 	@touch $@
 

@@ -21,7 +21,8 @@ build/vm/boot: selftests/vm/boot.c selftests/vm/report.c selftests/vm/boot.h
 TEST_SOURCES := $(wildcard selftests/vhost/*.c)
 TESTS := $(TEST_SOURCES:selftests/vhost/%.c=build/tests/%)
 SUITES := $(patsubst %.c,%,$(notdir $(shell grep -ls TEST_HARNESS_MAIN $(TEST_SOURCES))))
-TEST_CFLAGS := $(USER_CFLAGS) -Iselftests/vhost -Ibuild/kselftest -Iuapi
+# No -Wextra: the harness is not written for it.
+TEST_CFLAGS := $(filter-out -Wextra,$(USER_CFLAGS)) -Iselftests/vhost -isystem build/kselftest -Iuapi
 GUEST := build/tests/libguest.a
 GUEST_OBJECTS := $(patsubst selftests/vhost/lib/%.c,build/tests/lib/%.o,$(wildcard selftests/vhost/lib/*.c))
 
@@ -42,15 +43,12 @@ $(GUEST): $(GUEST_OBJECTS)
 $(SUITES:%=build/tests/%): build/kselftest/.done
 build/tests/%: selftests/vhost/%.c $(GUEST)
 	@mkdir -p $(@D)
+	@rm -f $@
 	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) -lpthread
 
 -include $(wildcard build/tests/*.d build/tests/lib/*.d)
 
 tests: $(TESTS)
-
-build/tests/list: $(TESTS) selftests/vm/list-tests
-	@selftests/vm/list-tests 150 $(SUITES:%=build/tests/%) >$@.new
-	@mv $@.new $@
 
 # --- the VM
 
@@ -65,7 +63,7 @@ $(B)/base.cpio: $(RAMFS_DEPS) $(B)/modules/.done
 $(B)/stock.cpio: $(RAMFS_DEPS)
 	@$(BASE) && selftests/vm/mkinitramfs $$modroot $$release build/vm/init - $@
 
-vm-files: build/vm/boot $(B)/base.cpio
+vm-files: build/vm/boot $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
 
 vm: vm-files tests
 	@selftests/vm/run $(K) shell
@@ -78,9 +76,7 @@ paths:
 demo: vm-files build/tests/demo
 	@selftests/vm/run $(K) demo
 
-suite: vm-files build/tests/list $(if $(STOCK),$(B)/stock.cpio)
-
 check:
 	@selftests/check
 
-.PHONY: tests vm-files vm paths demo suite check
+.PHONY: tests vm-files vm paths demo check
