@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * cgroup.h - a group of the unified hierarchy, gone with cgroup_remove()
+ */
+#ifndef GUEST_CGROUP_H
+#define GUEST_CGROUP_H
+
+#include <sys/types.h>
+
+struct cgroup {
+	char path[96];		/* the directory */
+	char name[48];		/* as /proc/PID/cgroup shows it: "/vhost-..." */
+};
+
+/*
+ * Make a group of its own below the root, with the pids controller. The hierarchy is mounted when it is
+ * not. -ENODEV/-EINVAL/... when the kernel has none of it.
+ */
+int cgroup_make(struct cgroup *group);
+/* Move process @pid, and set pids.max ("max" or a number). */
+int cgroup_enter(const struct cgroup *group, pid_t pid);
+int cgroup_set_pids_max(const struct cgroup *group, const char *max);
+/* Is @tid in the group? 1, 0 or -errno. */
+int cgroup_contains(const struct cgroup *group, pid_t tid);
+/* Wait until it is empty, then remove it: 0, or -EBUSY after some seconds. */
+int cgroup_remove(const struct cgroup *group);
+
+#endif /* GUEST_CGROUP_H */
