@@ -50,6 +50,16 @@ $(B)/modules/.done: $(B)/base $(KERNEL_SRC)
 
 modules: $(B)/modules/.done
 
+export: $(B)/base
+	@kernel/scripts/export $(SERIES)
+
+debug-kernel:
+	@$(MAKE) setup K=$(SERIES)-debug
+	@kernel/scripts/build-debug $(SERIES)
+
+size:
+	@kernel/scripts/size
+
 include selftests/vm/vm.mk
 
 clean:
@@ -59,4 +69,4 @@ distclean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup modules clean distclean FORCE
+.PHONY: all help setup modules export size debug-kernel clean distclean FORCE

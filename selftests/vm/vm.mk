@@ -53,6 +53,7 @@ tests: $(TESTS)
 # --- the VM
 
 $(B)/image/.unpacked: $(B)/base
+	@mkdir -p $(@D)
 	@kernel/scripts/fetch-image $(K)
 	@touch $@
 
