@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory: the C library's, counted, and failing when a test asks for it. */
+#ifndef _SHIM_LINUX_SLAB_H
+#define _SHIM_LINUX_SLAB_H
+
+#include <linux/compiler.h>
+
+#define GFP_KERNEL		0
+#define GFP_KERNEL_ACCOUNT	1
+
+void *kzalloc(size_t size, unsigned int gfp);
+void kfree(void *ptr);
+
+#endif
