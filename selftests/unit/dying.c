@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Callers that are killed while they wait for a worker which waits for memory. */
+#include "unit.h"
+
+struct call {
+	struct device *d;
+	unsigned int vq, id;
+	long ret;
+	bool begun, done;
+};
+
+static void begin(struct call *call)
+{
+	WRITE_ONCE(call->begun, true);
+}
+
+static int end(struct call *call)
+{
+	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int attach_fn(void *data)
+{
+	struct call *call = data;
+
+	begin(call);
+	call->ret = attach(call->d, call->vq, call->id);
+	return end(call);
+}
+
+static int free_fn(void *data)
+{
+	struct call *call = data;
+
+	begin(call);
+	call->ret = free_worker(call->d, call->id);
+	return end(call);
+}
+
+static int flush_fn(void *data)
+{
+	struct call *call = data;
+
+	begin(call);
+	vhost_dev_flush(&call->d->dev);
+	return end(call);
+}
+
+static int vq_lock_fn(void *data)
+{
+	struct call *call = data;
+
+	begin(call);
+	vhost_vq_lock(call->d->vqs[call->vq]);
+	mutex_unlock(&call->d->vqs[call->vq]->mutex);
+	return end(call);
+}
+
+/* An exiting task: nobody kills it, but it has no use of its memory any more. */
+static int exit_fn(void *data)
+{
+	struct call *call = data;
+
+	WRITE_ONCE(current->flags, current->flags | PF_EXITING);
+	begin(call);
+	device_stop(call->d);
+	return end(call);
+}
+
+/* Start a call that waits for the stuck worker; the caller is of no process. */
+static struct task_struct *start(struct call *call, int (*fn)(void *))
+{
+	struct task_struct *task = shim_run(&unit_owner, "caller", fn, call);
+
+	wait_until(READ_ONCE(call->begun));
+	settle();
+	CHECK(!READ_ONCE(call->done));
+	return task;
+}
+
+TEST_BOTH(attach_by_a_killed_task_ends_and_leaks_nothing)
+{
+	struct device *d = device_open(2);
+	struct call call = { .d = d, .vq = 1, .id = 1 };
+	struct task_struct *caller;
+	struct job blocker, job;
+	struct page page;
+
+	CHECK_EQ(new_worker(d), 1);
+	job_block(&blocker, d->vqs[0], &page);
+	job_init(&job, d->vqs[1]);
+	CHECK(job_queue(&job));
+	caller = start(&call, attach_fn);
+	shim_kill(caller);
+	shim_join(caller);
+	CHECK_EQ(call.ret, -EINTR);
+	/* The virtqueue moved, the worker is still stuck. */
+	CHECK_EQ(get_worker(d, 1), 1);
+	CHECK_EQ(job_runs(&job), 0);
+	page_come(&page);
+	device_close(d);
+	CHECK_EQ(job_runs(&job), 1);
+}
+
+TEST_BOTH(free_by_a_killed_task_leaves_the_worker_as_it_was)
+{
+	struct device *d = device_open(2);
+	struct call call = { .d = d, .id = 1 };
+	struct task_struct *caller;
+	struct job blocker;
+	struct page page;
+
+	CHECK_EQ(new_worker(d), 1);
+	device_kill_live(d);
+	CHECK_EQ(attach(d, 1, 1), 0);
+	job_block(&blocker, d->vqs[1], &page);
+	CHECK_EQ(attach(d, 1, 0), 0);
+	caller = start(&call, free_fn);
+	shim_kill(caller);
+	shim_join(caller);
+	CHECK_EQ(call.ret, -EINTR);
+
+	CHECK(worker_of(d, 1));
+	CHECK_EQ(attach(d, 1, 1), 0);
+	CHECK_EQ(attach(d, 1, 0), 0);
+	page_come(&page);
+	CHECK_EQ(free_worker(d, 1), 0);
+	CHECK_EQ(blocker.fault, 0);
+	device_close(d);
+}
+
+TEST_KTHREAD(a_killed_waiter_breaks_off_the_access_that_it_waits_for)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker, job;
+	struct page page;
+
+	job_block(&blocker, d->vqs[0], &page);
+	caller = start(&call, flush_fn);
+	CHECK_EQ(job_runs(&blocker), 0);
+	shim_kill(caller);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, -EFAULT);
+
+	/* And no other one. */
+	job_block(&job, d->vqs[0], &page);
+	page_come(&page);
+	vhost_dev_flush(&d->dev);
+	CHECK_EQ(job.fault, 0);
+	device_close(d);
+}
+
+TEST_KTHREAD(an_exiting_task_breaks_off_the_access_and_stops_the_device)
+{
+	struct device *d = device_open(2);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker, job;
+	struct page page;
+
+	job_block(&blocker, d->vqs[0], &page);
+	job_init(&job, d->vqs[1]);
+	CHECK(job_queue(&job));
+	caller = shim_run(&unit_owner, "caller", exit_fn, &call);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, -EFAULT);
+	CHECK_EQ(job_runs(&job), 1);
+	device_free(d);
+}
+
+TEST_BOTH(a_living_waiter_breaks_off_nothing)
+{
+	struct device *d = device_open(1);
+	struct call flush = { .d = d }, lock = { .d = d };
+	struct task_struct *flusher, *locker;
+	struct job blocker;
+	struct page page;
+
+	job_block_locked(&blocker, d->vqs[0], &page);
+	flusher = start(&flush, flush_fn);
+	locker = start(&lock, vq_lock_fn);
+	shim_sleep_us(50000);
+	CHECK(READ_ONCE(blocker.waiting));
+	page_come(&page);
+	shim_join(flusher);
+	shim_join(locker);
+	CHECK_EQ(blocker.fault, 0);
+	device_close(d);
+}
+
+TEST_KTHREAD(vq_lock_by_a_killed_task_gets_the_lock)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct page page;
+	struct job blocker;
+
+	job_block_locked(&blocker, d->vqs[0], &page);
+	caller = start(&call, vq_lock_fn);
+	shim_kill(caller);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, -EFAULT);
+	device_close(d);
+}
+
+TEST_KTHREAD(vq_lock_by_a_task_killed_before_gets_the_lock)
+{
+	struct device *d = device_open(1);
+	struct page page;
+	struct job blocker;
+
+	job_block_locked(&blocker, d->vqs[0], &page);
+	shim_kill(current);
+	vhost_vq_lock(d->vqs[0]);
+	mutex_unlock(&d->vqs[0]->mutex);
+	flush_signals(current);
+	CHECK_EQ(blocker.fault, -EFAULT);
+	device_close(d);
+}
+
+TEST_TASK(vq_lock_gets_the_lock_when_the_owner_is_killed)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct page page;
+	struct job blocker;
+
+	job_block_locked(&blocker, d->vqs[0], &page);
+	caller = start(&call, vq_lock_fn);
+	shim_kill_process(&unit_owner);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, -EFAULT);
+	flush_signals(current);
+	device_close(d);
+}
+
+TEST_KTHREAD(an_interrupt_of_an_idle_worker_does_not_hurt_what_comes_next)
+{
+	struct device *d = device_open(1);
+	struct page page;
+	struct job blocker;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		vhost_workers_interrupt(&d->dev);
+		vhost_dev_flush(&d->dev);
+		wait_until(!signal_pending(worker_task(worker_of(d, 0))) ||
+			   i % 2);
+	}
+	wake_up_process(worker_task(worker_of(d, 0)));
+	wait_until(!signal_pending(worker_task(worker_of(d, 0))));
+	job_block(&blocker, d->vqs[0], &page);
+	page_come(&page);
+	device_close(d);
+	CHECK_EQ(blocker.fault, 0);
+}
+
+TEST_KTHREAD(stop_works_with_an_interrupt_pending)
+{
+	struct device *d;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		d = device_open(1);
+		vhost_workers_interrupt(&d->dev);
+		device_close(d);
+	}
+}

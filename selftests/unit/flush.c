@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Flushes, stopping, and workers that leave meanwhile. */
+#include "unit.h"
+
+struct call {
+	struct device *d;
+	bool done;
+};
+
+static int flush_fn(void *data)
+{
+	struct call *call = data;
+
+	vhost_dev_flush(&call->d->dev);
+	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+TEST_BOTH(flush_waits_for_the_work_of_every_worker)
+{
+	struct device *d = device_open(3);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker, jobs[3];
+	struct page page;
+	int i;
+
+	for (i = 1; i < 3; i++) {
+		CHECK_EQ(new_worker(d), i);
+		CHECK_EQ(attach(d, i, i), 0);
+	}
+	job_block(&blocker, d->vqs[2], &page);
+	for (i = 0; i < 3; i++) {
+		job_init(&jobs[i], d->vqs[i]);
+		CHECK(job_queue(&jobs[i]));
+	}
+	caller = run("flush", flush_fn, &call);
+	settle();
+	CHECK(!READ_ONCE(call.done));
+	CHECK_EQ(job_runs(&jobs[2]), 0);
+	page_come(&page);
+	shim_join(caller);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(job_runs(&jobs[i]), 1);
+	device_close(d);
+}
+
+TEST_BOTH(flush_covers_a_worker_that_no_virtqueue_has_any_more)
+{
+	struct device *d = device_open(2);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker, job;
+	struct page page;
+
+	CHECK_EQ(new_worker(d), 1);
+	device_kill_live(d);
+	CHECK_EQ(attach(d, 1, 1), 0);
+	job_block(&blocker, d->vqs[1], &page);
+	job_init(&job, d->vqs[1]);
+	CHECK(job_queue(&job));
+	CHECK_EQ(attach(d, 1, 0), 0);
+	CHECK_EQ(worker_says(d, 1, WORKER_ATTACHED), 0);
+
+	caller = run("flush", flush_fn, &call);
+	settle();
+	CHECK(!READ_ONCE(call.done));
+	page_come(&page);
+	shim_join(caller);
+	CHECK_EQ(job_runs(&job), 1);
+	CHECK_EQ(free_worker(d, 1), 0);
+	device_close(d);
+}
+
+TEST_BOTH(flush_of_a_device_without_workers_returns)
+{
+	struct device *d = device_new(2);
+
+	vhost_dev_flush(&d->dev);
+	device_stop(d);
+	CHECK_EQ(device_start(d), 0);
+	vhost_dev_flush(&d->dev);
+	device_stop(d);
+	vhost_dev_flush(&d->dev);
+	device_stop(d);
+	device_free(d);
+}
+
+struct release {
+	struct device *d;
+	unsigned int id;
+	long err;
+};
+
+static int free_fn(void *data)
+{
+	struct release *r = data;
+
+	return free_worker(r->d, r->id);
+}
+
+TEST_BOTH(flush_and_free_of_one_worker_both_end)
+{
+	struct device *d = device_open(2);
+	struct call call = { .d = d };
+	struct release release = { .d = d, .id = 1 };
+	struct task_struct *flusher, *releaser;
+	struct job blocker;
+	struct page page;
+
+	CHECK_EQ(new_worker(d), 1);
+	device_kill_live(d);
+	CHECK_EQ(attach(d, 1, 1), 0);
+	job_block(&blocker, d->vqs[1], &page);
+	CHECK_EQ(attach(d, 1, 0), 0);
+	flusher = run("flush", flush_fn, &call);
+	releaser = run("free", free_fn, &release);
+	settle();
+	page_come(&page);
+	CHECK_EQ(shim_join(releaser), 0);
+	shim_join(flusher);
+	CHECK(!worker_of(d, 1));
+	device_close(d);
+}
+
+TEST_BOTH(stop_runs_all_that_is_queued)
+{
+	enum { JOBS = 50 };
+	struct device *d = device_open(2);
+	struct job jobs[JOBS];
+	int i;
+
+	CHECK_EQ(new_worker(d), 1);
+	CHECK_EQ(attach(d, 1, 1), 0);
+	for (i = 0; i < JOBS; i++) {
+		job_init(&jobs[i], d->vqs[i & 1]);
+		jobs[i].requeue = i % 3 == 0;
+		CHECK(job_queue(&jobs[i]));
+	}
+	device_close(d);
+	for (i = 0; i < JOBS; i++)
+		CHECK(job_runs(&jobs[i]) >= 1);
+}
+
+TEST_BOTH(a_device_can_be_started_and_stopped_again)
+{
+	struct device *d = device_new(3);
+	struct job job;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		CHECK_EQ(device_start(d), 0);
+		CHECK_EQ(new_worker(d), 1);
+		CHECK_EQ(attach(d, 2, 1), 0);
+		job_init(&job, d->vqs[2]);
+		CHECK(job_queue(&job));
+		device_stop(d);
+		CHECK_EQ(job_runs(&job), 1);
+	}
+	device_free(d);
+}
