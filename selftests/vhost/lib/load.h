@@ -23,7 +23,7 @@
 #include "vscsi.h"
 
 enum load_mode {
-	LOAD_MIXED,		/* writes, and reads of what was written; all reads checked */
+	LOAD_MIXED,		/* writes, each read back and checked; older blocks, too */
 	LOAD_FILL,		/* write every block once with `generation`, then end */
 	LOAD_READ,		/* read what LOAD_FILL has written, again and again; checked */
 };

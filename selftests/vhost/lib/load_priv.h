@@ -21,6 +21,7 @@ struct load_slot {		/* one request at a time */
 	enum slot_state state;
 	bool write;
 	bool again;		/* was refused with UNIT ATTENTION: the same once more */
+	bool owes;		/* LOAD_MIXED: what it wrote is to be read back next */
 	uint64_t unit;		/* index into the queue's share, in requests */
 	uint32_t generation;
 	unsigned int resets;	/* load->resets at submission */
@@ -38,8 +39,10 @@ struct load_queue {
 	uint32_t next_generation;
 	uint32_t random;
 	unsigned int depth, in_flight, unkicked;
+	unsigned int owed;	/* slots that owe a read */
 	struct load_slot *slots;
 	uint64_t first_ns, last_ns;
+	bool closing;		/* count or time is up: only what is owed is submitted */
 	bool halted;		/* submits no more */
 	bool done;		/* halted and nothing in flight */
 	struct load_stats stats;

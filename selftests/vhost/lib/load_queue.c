@@ -106,7 +106,40 @@ void load_queue_exit(struct load_queue *q)
 	free(q->generations);
 }
 
-/* Choose what the slot does next; false when the queue has no more to do. */
+/* May @n more requests be submitted beside those that are owed? */
+static bool has_room(const struct load_queue *q, unsigned int n)
+{
+	uint64_t count = q->load->opts.count;
+
+	return !count || q->stats.submitted + q->owed + n <= count;
+}
+
+/*
+ * Each write is read back by the slot's next request, before anything can cover it up; in between
+ * older blocks are read, which finds writes that went to the wrong place.
+ */
+static bool choose_mixed(struct load_queue *q, struct load_slot *slot)
+{
+	slot->write = false;
+	if (slot->owes) {
+		slot->owes = false;
+		q->owed--;
+		return true;
+	}
+	if (!has_room(q, 1))
+		return false;
+	slot->unit = (slot - q->slots) * q->own_units + next_random(q) % q->own_units;
+	slot->generation = q->generations[slot->unit];
+	if (slot->generation && (!has_room(q, 2) || !(next_random(q) & 0x300)))
+		return true;
+	slot->write = true;
+	slot->generation = ++q->next_generation;
+	slot->owes = has_room(q, 2);
+	q->owed += slot->owes;
+	return true;
+}
+
+/* Choose what the slot does next; false when there is nothing for it. */
 static bool choose(struct load_queue *q, struct load_slot *slot)
 {
 	const struct load_opts *opts = &q->load->opts;
@@ -115,16 +148,11 @@ static bool choose(struct load_queue *q, struct load_slot *slot)
 		slot->again = false;
 		return true;
 	}
-	if (opts->mode == LOAD_MIXED) {
-		slot->unit = (slot - q->slots) * q->own_units + next_random(q) % q->own_units;
-		slot->generation = q->generations[slot->unit];
-		slot->write = !slot->generation || (next_random(q) & 0x100);
-		if (slot->write)
-			slot->generation = ++q->next_generation;
-		return true;
-	}
+	if (opts->mode == LOAD_MIXED)
+		return choose_mixed(q, slot);
 	if (q->cursor == q->units) {
-		if (opts->mode == LOAD_FILL)
+		q->closing = opts->mode == LOAD_FILL;
+		if (q->closing)
 			return false;
 		q->cursor = 0;
 	}
@@ -179,24 +207,12 @@ static void kick(struct load_queue *q)
 		q->stats.kicks++;
 }
 
-static bool any_again(const struct load_queue *q)
-{
-	unsigned int i;
-
-	for (i = 0; i < q->depth; i++)
-		if (q->slots[i].again || q->slots[i].state == SLOT_BUSY)
-			return true;
-	return false;
-}
-
 static bool submit(struct load_queue *q, struct load_slot *slot, uint64_t now_ns)
 {
 	int ret;
 
-	if (!choose(q, slot)) {
-		q->halted = !any_again(q);
+	if (!choose(q, slot))
 		return false;
-	}
 	prepare(q, slot);
 	slot->resets = __atomic_load_n(&q->load->resets, __ATOMIC_SEQ_CST);
 	ret = send_slot(q, slot);
@@ -216,14 +232,17 @@ static bool submit(struct load_queue *q, struct load_slot *slot, uint64_t now_ns
 	return true;
 }
 
-/* Content of the unit after a write (or a failed one: unknown). */
-static void note_write(struct load_queue *q, const struct load_slot *slot, bool good)
+/* Nobody knows any more what the unit contains: it is not read before it was written again. */
+static void forget_content(struct load_queue *q, struct load_slot *slot)
 {
-	if (q->load->opts.mode == LOAD_MIXED)
-		q->generations[slot->unit] = good ? slot->generation : 0;
+	if (q->load->opts.mode != LOAD_MIXED)
+		return;
+	q->generations[slot->unit] = 0;
+	q->owed -= slot->owes;
+	slot->owes = false;
 }
 
-static void failed(struct load_queue *q, const struct load_slot *slot)
+static void failed(struct load_queue *q, struct load_slot *slot)
 {
 	const struct virtio_scsi_cmd_resp *resp = &slot->hdr->resp;
 	char text[120];
@@ -240,7 +259,7 @@ static void failed(struct load_queue *q, const struct load_slot *slot)
 	}
 	complain(q, -EIO, text);
 	if (slot->write)
-		note_write(q, slot, false);
+		forget_content(q, slot);
 }
 
 /* A reset began before the answer was seen: the request may have been aborted. */
@@ -267,15 +286,17 @@ static void finish(struct load_queue *q, struct load_slot *slot)
 	} else if (resp->response != VSCSI_UNANSWERED && met_reset(q, slot)) {
 		q->stats.aborted++;
 		if (slot->write)
-			note_write(q, slot, false);
+			forget_content(q, slot);
 	} else if (resp->response != VIRTIO_SCSI_S_OK || resp->status) {
 		failed(q, slot);
 	} else if (slot->write) {
-		note_write(q, slot, true);
+		if (opts->mode == LOAD_MIXED)
+			q->generations[slot->unit] = slot->generation;
 		q->stats.writes++;
 	} else if (load_pattern_check(slot->buf, request_bytes(q), slot_lba(q, slot),
 				      slot->generation, opts->check)) {
 		q->stats.corrupt++;
+		forget_content(q, slot);
 		complain(q, -EILSEQ, guest_error());
 	} else {
 		q->stats.reads++;
@@ -323,27 +344,49 @@ static bool reap(struct load_queue *q, uint64_t now_ns)
 	return any;
 }
 
-static bool may_submit(struct load_queue *q, uint64_t now_ns)
+static bool time_is_up(const struct load_queue *q, uint64_t now_ns)
 {
 	const struct load *load = q->load;
 
-	if ((load->opts.count && q->stats.submitted >= load->opts.count) ||
-	    (load->deadline_ns && now_ns >= load->deadline_ns) ||
-	    __atomic_load_n(&load->stop, __ATOMIC_RELAXED))
-		q->halted = true;
-	return !q->halted;
+	return (load->opts.count && q->stats.submitted >= load->opts.count) ||
+	       (load->deadline_ns && now_ns >= load->deadline_ns) ||
+	       __atomic_load_n(&load->stop, __ATOMIC_RELAXED);
+}
+
+static bool submit_all(struct load_queue *q, uint64_t now_ns)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < q->depth && !q->halted; i++) {
+		struct load_slot *slot = &q->slots[i];
+
+		q->closing |= time_is_up(q, now_ns);
+		if (slot->state == SLOT_FREE && (!q->closing || slot->owes || slot->again))
+			any |= submit(q, slot, now_ns);
+	}
+	if (q->unkicked)
+		kick(q);
+	return any;
+}
+
+static bool has_debts(const struct load_queue *q)
+{
+	unsigned int i;
+
+	for (i = 0; i < q->depth; i++)
+		if (q->slots[i].again || q->slots[i].owes)
+			return true;
+	return false;
 }
 
 bool load_queue_pump(struct load_queue *q, uint64_t now_ns)
 {
 	bool any = reap(q, now_ns);
-	unsigned int i;
 
-	for (i = 0; i < q->depth && may_submit(q, now_ns); i++)
-		if (q->slots[i].state == SLOT_FREE)
-			any |= submit(q, &q->slots[i], now_ns);
-	if (q->unkicked)
-		kick(q);
+	any |= submit_all(q, now_ns);
+	if (q->closing && !q->in_flight && !has_debts(q))
+		q->halted = true;
 	if (q->halted && !q->in_flight) {
 		q->stats.elapsed_ns = q->last_ns > q->first_ns ? q->last_ns - q->first_ns : 0;
 		q->done = true;
