@@ -7,8 +7,8 @@
  * workers with their threads, the figures, and what they show.
  *
  * Usage: demo [-k default|kthread|task] [-r ROUNDS] [-t MS_PER_ROUND] [-d DEPTH]
- * Exit: 0 all I/O was right and the workers were attached as asked, 1 not, 2 usage, 3 the kernel has
- * no VHOST_NEW_WORKER.
+ * Exit: 0 all I/O was right and the workers were attached as asked, 1 not, 2 usage, 3 the kernel
+ * has no VHOST_NEW_WORKER.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -32,7 +32,7 @@ struct point {			/* a line of the table */
 	unsigned int queues;
 	double kiops[VARIANTS][ROUNDS_MAX];
 	double median[VARIANTS];
-	double ratio;		/* median over the rounds of one pair of neighbours each */
+	double ratio, low, high;	/* median and quartiles of the rounds, a pair each */
 	uint64_t verified, errors;
 };
 
@@ -200,7 +200,7 @@ static int fill(struct demo *demo)
 	return load_run(&opts, NULL);
 }
 
-/* Errors in the I/O are counted and reported at the end; the result is only about being able to run. */
+/* Wrong I/O is counted and reported at the end; the result only tells whether it could run. */
 static int run_round(struct demo *demo, struct point *point, enum variant variant,
 		     unsigned int round)
 {
@@ -226,7 +226,8 @@ static int run_round(struct demo *demo, struct point *point, enum variant varian
 		snprintf(demo->first_error, sizeof(demo->first_error), "%s", guest_error());
 	point->errors += total.lost + total.doubled + total.corrupt + total.failed;
 	point->verified += total.verified;
-	point->kiops[variant][round] = total.elapsed_ns ? total.completed * 1e6 / total.elapsed_ns : 0;
+	if (total.elapsed_ns)
+		point->kiops[variant][round] = total.completed * 1e6 / total.elapsed_ns;
 	return 0;
 }
 
@@ -237,6 +238,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Sorts @value. */
 static double median(double *value, unsigned int count)
 {
 	qsort(value, count, sizeof(*value), compare);
@@ -253,6 +255,8 @@ static void sum_up(struct point *point, unsigned int rounds)
 		pair[i] = point->kiops[ONE_WORKER][i] > 0 ?
 			  point->kiops[WORKER_PER_QUEUE][i] / point->kiops[ONE_WORKER][i] : 0;
 	point->ratio = median(pair, rounds);
+	point->low = pair[rounds / 4];
+	point->high = pair[rounds - 1 - rounds / 4];
 	for (i = 0; i < VARIANTS; i++)
 		point->median[i] = median(point->kiops[i], rounds);
 }
@@ -321,15 +325,25 @@ static void print_table(const struct demo *demo)
 
 	printf("\n%u KiB reads, %u in flight per queue, median of %u rounds of %u ms each:\n\n",
 	       BLOCKS / 2, demo->depth, demo->rounds, demo->round_ms);
-	printf("  %6s  %16s  %22s  %5s  %9s  %6s\n", "QUEUES", "ONE WORKER kIOPS",
-	       "WORKER PER QUEUE kIOPS", "RATIO", "VERIFIED", "ERRORS");
+	printf("  %6s  %16s  %22s  %5s  %-11s  %8s  %6s\n", "QUEUES", "ONE WORKER kIOPS",
+	       "WORKER PER QUEUE kIOPS", "RATIO", "QUARTILES", "VERIFIED", "ERRORS");
 	for (i = 0; i < POINTS; i++) {
 		const struct point *point = &demo->point[i];
 
-		printf("  %6u  %16.1f  %22.1f  %5.2f  %9llu  %6llu\n", point->queues,
+		printf("  %6u  %16.1f  %22.1f  %5.2f  %.2f - %.2f  %8llu  %6llu\n", point->queues,
 		       point->median[ONE_WORKER], point->median[WORKER_PER_QUEUE], point->ratio,
-		       (unsigned long long)point->verified, (unsigned long long)point->errors);
+		       point->low, point->high, (unsigned long long)point->verified,
+		       (unsigned long long)point->errors);
 	}
+}
+
+/*
+ * With one queue there is nothing to spread and both arrangements are the same, so that the scatter
+ * of its ratio tells how far the figures can be trusted.
+ */
+static bool trusted(const struct demo *demo)
+{
+	return demo->point[0].low > 0.8 && demo->point[0].high < 1.25;
 }
 
 static void print_words(const struct demo *demo)
@@ -345,12 +359,15 @@ static void print_words(const struct demo *demo)
 		printf("%.0f %% less I/O than one worker for all", -percent);
 	else
 		printf("as much I/O as one worker for all");
-	printf(" (ratio %.2f;\n%.2f with %u queues, %.2f with one queue).\n", most->ratio,
-	       demo->point[1].ratio, demo->point[1].queues, demo->point[0].ratio);
-	if (percent <= 5)
-		printf("The guest's threads, the workers and the target share %ld CPU%s here:\n"
-		       "workers that have no CPU of their own bring nothing.\n", cpus,
-		       cpus == 1 ? "" : "s");
+	printf(",\nwith %u queues the ratio was %.2f.\n", demo->point[1].queues,
+	       demo->point[1].ratio);
+	if (!trusted(demo))
+		printf("But with one queue, where both are the same, it was between %.2f and %.2f:\n"
+		       "the machine is busy with other things, the ratios prove little this time.\n",
+		       demo->point[0].low, demo->point[0].high);
+	else if (percent <= 5)
+		printf("Guest, workers and target share %ld CPU%s here: a worker without a CPU of\n"
+		       "its own brings nothing.\n", cpus, cpus == 1 ? "" : "s");
 }
 
 static uint64_t sum_verified(const struct demo *demo, uint64_t *errors)
@@ -427,8 +444,8 @@ int main(int argc, char **argv)
 	if (ret < 0)
 		return 1;
 	if (!ret) {
-		fprintf(stderr, "demo: vhost-scsi of this kernel has one worker per device "
-				"(no VHOST_NEW_WORKER): load the modules of this project\n");
+		fputs("demo: this vhost_scsi has one worker per device (no VHOST_NEW_WORKER): ", stderr);
+		fputs("load the module of this project in its place\n", stderr);
 		return 3;
 	}
 	ret = run(&demo);
