@@ -36,6 +36,7 @@ struct owner {
 	enum vdev_thread thread;
 	enum place place;
 	const char *wwpn;
+	bool apart;	/* the queue that gets stuck has a worker of its own */
 	int (*action)(struct vscsi *dev);	/* is expected to wait for the page */
 };
 
@@ -137,15 +138,21 @@ static int send_into_it(struct vscsi *dev, enum place place)
 	}
 }
 
+static int give_own_worker(struct vscsi *dev, unsigned int q)
+{
+	uint32_t id;
+
+	return vdev_new_worker(dev->fd, &id) ?: vdev_attach_worker(dev->fd, vscsi_vq(dev, q), id);
+}
+
 /*
- * A device with two I/O queues. Worker 1 serves I/O queue 0 and is stuck when this returns; all other
- * queues are on worker 0.
+ * A device with two I/O queues. The worker of I/O queue 0 is stuck when this returns: worker 1 with all
+ * other queues on worker 0, or worker 0 with all of them.
  */
 static int get_stuck(struct proc *me, const struct owner *owner, struct vscsi **devp)
 {
 	struct vscsi_opts opts = { .queues = 2, .ring_size = RING, .thread = owner->thread };
 	struct vscsi *dev;
-	uint32_t id;
 	int err;
 
 	proc_step(me, "start of the device");
@@ -153,8 +160,8 @@ static int get_stuck(struct proc *me, const struct owner *owner, struct vscsi **
 	if (!err && owner->place <= USED)
 		err = replace_ring(dev, owner->place);
 	err = err ?: vscsi_setup_queues(dev);
-	err = err ?: vdev_new_worker(dev->fd, &id);
-	err = err ?: vdev_attach_worker(dev->fd, vscsi_vq(dev, 0), id);
+	if (!err && owner->apart)
+		err = give_own_worker(dev, 0);
 	err = err ?: vscsi_set_endpoint(dev, owner->wwpn);
 	err = err ?: vscsi_test_unit_ready(dev, 1, 0);
 	proc_step(me, "the worker runs into the page");
@@ -293,6 +300,7 @@ static int attach_stuck_vring(struct vscsi *dev)
 /* covers: D8 W5 */
 TEST_F(page, owner_killed_in_attach_of_the_stuck_vring_is_gone)
 {
+	self->owner.apart = true;
 	self->owner.action = attach_stuck_vring;
 	ASSERT_OK(stuck_owner_dies(&self->owner, true));
 }
@@ -330,10 +338,11 @@ FIXTURE_TEARDOWN(stuck)
 	EXPECT_OK(lio_destroy(self->spare));
 }
 
-#define TEST_KILLED_IN(name, function) \
+#define TEST_KILLED_IN(name, function, own_worker) \
 TEST_F(stuck, name) \
 { \
 	self->owner.action = function; \
+	self->owner.apart = own_worker; \
 	ASSERT_OK(stuck_owner_dies(&self->owner, true)); \
 }
 
@@ -343,7 +352,7 @@ static int set_vring_num(struct vscsi *dev)
 }
 
 /* covers: D8 */
-TEST_KILLED_IN(owner_killed_in_set_vring_num_is_gone, set_vring_num)
+TEST_KILLED_IN(owner_killed_in_set_vring_num_is_gone, set_vring_num, false)
 
 static int set_vring_call(struct vscsi *dev)
 {
@@ -351,7 +360,7 @@ static int set_vring_call(struct vscsi *dev)
 }
 
 /* covers: D8 */
-TEST_KILLED_IN(owner_killed_in_set_vring_call_is_gone, set_vring_call)
+TEST_KILLED_IN(owner_killed_in_set_vring_call_is_gone, set_vring_call, false)
 
 static int set_vring_kick(struct vscsi *dev)
 {
@@ -359,7 +368,7 @@ static int set_vring_kick(struct vscsi *dev)
 }
 
 /* covers: D8 */
-TEST_KILLED_IN(owner_killed_in_set_vring_kick_is_gone, set_vring_kick)
+TEST_KILLED_IN(owner_killed_in_set_vring_kick_is_gone, set_vring_kick, false)
 
 static int set_mem_table(struct vscsi *dev)
 {
@@ -367,7 +376,7 @@ static int set_mem_table(struct vscsi *dev)
 }
 
 /* covers: D8 */
-TEST_KILLED_IN(owner_killed_in_set_mem_table_is_gone, set_mem_table)
+TEST_KILLED_IN(owner_killed_in_set_mem_table_is_gone, set_mem_table, false)
 
 static int set_features(struct vscsi *dev)
 {
@@ -375,7 +384,7 @@ static int set_features(struct vscsi *dev)
 }
 
 /* covers: D8 S14 */
-TEST_KILLED_IN(owner_killed_in_set_features_is_gone, set_features)
+TEST_KILLED_IN(owner_killed_in_set_features_is_gone, set_features, false)
 
 static int close_it(struct vscsi *dev)
 {
@@ -383,9 +392,8 @@ static int close_it(struct vscsi *dev)
 }
 
 /* covers: D8 D8b W4 */
-TEST_KILLED_IN(owner_killed_in_close_is_gone, close_it)
+TEST_KILLED_IN(owner_killed_in_close_is_gone, close_it, false)
 
-/* Control queue: a LUN reset flushes every worker. */
 static int attach_other_vring_of_the_worker(struct vscsi *dev)
 {
 	int err = vdev_attach_worker(dev->fd, vscsi_vq(dev, 1), 1);
@@ -394,7 +402,8 @@ static int attach_other_vring_of_the_worker(struct vscsi *dev)
 }
 
 /* covers: D8 W5 */
-TEST_KILLED_IN(owner_killed_in_attach_of_another_vring_is_gone, attach_other_vring_of_the_worker)
+TEST_KILLED_IN(owner_killed_in_attach_of_another_vring_is_gone, attach_other_vring_of_the_worker,
+	       true)
 
 static struct vscsi *shared_dev;
 
@@ -419,7 +428,7 @@ static int new_behind_attach(struct vscsi *dev)
 }
 
 /* covers: D8 W5 */
-TEST_KILLED_IN(owner_killed_with_two_threads_blocked_is_gone, new_behind_attach)
+TEST_KILLED_IN(owner_killed_with_two_threads_blocked_is_gone, new_behind_attach, true)
 
 /* covers: D8b */
 TEST_F(stuck, killed_owner_is_gone_when_it_held_the_userfaultfd_alone)
@@ -456,6 +465,7 @@ TEST_F(stuck, other_vrings_of_the_device_work_and_move)
 {
 	struct proc *proc;
 
+	self->owner.apart = true;
 	ASSERT_OK(proc_start(moves_others, &self->owner, &proc));
 	EXPECT_OK(proc_wait_ready(proc, SETUP_MS));
 	/* It ends by itself: exit is no signal, and yet must not wait for the page. */
@@ -500,6 +510,7 @@ TEST_F(stuck, other_devices_do_not_notice)
 
 	ASSERT_OK(proc_start(does_io, &other, &io));
 	ASSERT_OK(proc_wait_ready(io, SETUP_MS));
+	self->owner.apart = true;
 	self->owner.action = attach_stuck_vring;
 	ASSERT_OK(start_stuck(&self->owner, &proc, &uffd));
 	EXPECT_OK(proc_wait_progress(io, 100, NOTICE_MS));
