@@ -63,7 +63,8 @@ size:
 include selftests/vm/vm.mk
 
 clean:
-	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/logs build/export
+	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \
+		build/kselftest build/logs build/export
 
 distclean:
 	rm -rf build
