@@ -123,6 +123,44 @@ TEST_BOTH(flush_and_free_of_one_worker_both_end)
 	device_close(d);
 }
 
+/* A flush that finds a worker in the last moment that it can be found. */
+static struct device *last_dev;
+static struct call last_call;
+static struct task_struct *last_caller, *last_flusher;
+static bool worker_waits;
+
+static void flush_at_the_last_moment(enum shim_point point)
+{
+	struct vhost_worker *worker;
+
+	if (point == SHIM_RESCHED && strstr(current->comm, "-1") &&
+	    !READ_ONCE(worker_waits)) {
+		/* The worker ran the flush of its release; here it stays. */
+		WRITE_ONCE(worker_waits, true);
+		wait_until(!worker_of(last_dev, 1));
+		settle();
+	} else if (point == SHIM_TRACE && current == READ_ONCE(last_caller)) {
+		/* The caller is about to take the worker out of the set. */
+		shim_set_hook(NULL);
+		wait_until(READ_ONCE(worker_waits));
+		last_call.d = last_dev;
+		last_flusher = run("flush", flush_fn, &last_call);
+		worker = worker_of(last_dev, 1);
+		wait_until(!llist_empty(&worker->work_list));
+	}
+}
+
+TEST_BOTH(a_flush_that_finds_a_worker_on_its_way_out_ends)
+{
+	last_dev = device_open(2);
+	CHECK_EQ(new_worker(last_dev), 1);
+	WRITE_ONCE(last_caller, current);
+	shim_set_hook(flush_at_the_last_moment);
+	CHECK_EQ(free_worker(last_dev, 1), 0);
+	shim_join(last_flusher);
+	device_close(last_dev);
+}
+
 TEST_BOTH(stop_runs_all_that_is_queued)
 {
 	enum { JOBS = 50 };

@@ -253,6 +253,7 @@ TEST_TASK(devices_close_while_their_owner_is_killed)
 		CHECK_EQ(new_worker(dev), 1);
 		CHECK_EQ(attach(dev, 1, 1), 0);
 		current->mm = &unit_owner;
+		unit_progress();
 		WRITE_ONCE(stop, false);
 		kicker = run("kicker", kick_until_stopped, dev);
 		shim_sleep_us(rnd(300));

@@ -34,6 +34,9 @@ void unit_register(struct test *test);
 void unit_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A test of many rounds calls this now and then to show that it does not hang. */
+void unit_progress(void);
+
 /* The kind of worker thread that this run of the test uses. */
 extern unsigned int unit_kind;
 /* The process that the test's own thread belongs to, and another one. */

@@ -69,6 +69,7 @@ static unsigned long *trace_hits(const char *name)
 void shim_trace(const char *name)
 {
 	__atomic_fetch_add(trace_hits(name), 1, __ATOMIC_RELAXED);
+	shim_point(SHIM_TRACE);
 }
 
 unsigned long shim_traced(const char *name)

@@ -32,7 +32,8 @@ enum shim_point {
 	SHIM_GRACE_PERIOD,	/* before a grace period */
 	SHIM_SCHEDULE,		/* before sleeping */
 	SHIM_WAKE,		/* before a wake-up */
-	SHIM_RESCHED,
+	SHIM_RESCHED,		/* after each piece of work */
+	SHIM_TRACE,		/* in each tracepoint */
 	SHIM_COPY_TO_USER,
 	SHIM_COPY_FROM_USER,
 	SHIM_THREAD_CREATE,
