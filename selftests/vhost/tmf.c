@@ -3,6 +3,7 @@
  * tmf.c - the control queue: a LUN reset answers last, and no request, however odd, stops the queue
  */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,6 +218,71 @@ TEST_F_TIMEOUT(tmf, lun_reset_answers_after_all_earlier_responses, 60)
 	       strict ? "" : " (allowed: LIO begins commands later on this kernel)");
 	if (strict)
 		EXPECT_EQ(0, early);
+}
+
+static int set_realtime(pid_t tid, unsigned int cpu, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(tid, sizeof(one), &one) ||
+	    sched_setscheduler(tid, SCHED_FIFO, &param))
+		return guest_fail(errno, "real-time priority on CPU %u for thread %d", cpu, tid);
+	return 0;
+}
+
+static int hog_round(struct storm *s)
+{
+	uint64_t end_ns = guest_now_ns() + 500000000;
+	int err = set_realtime(0, *(unsigned int *)s->arg, 1);
+
+	while (!err && guest_now_ns() < end_ns)
+		;
+	s->stop = true;
+	return err;
+}
+
+/*
+ * The commands are done, but LIO's kworker on CPU 1, which has to say so to vhost, gets no time there. The
+ * workers, with a higher priority, do: whoever only flushes them answers the reset too early.
+ */
+/* covers: S1 */
+TEST_F(tmf, lun_reset_waits_for_commands_that_lio_has_not_handed_back)
+{
+	static struct vscsi_cmd cmds[DEPTH];
+	uint64_t buf = gmem_gpa(self->dev->mem, gmem_alloc(self->dev->mem, DEPTH * 4096, 4096));
+	struct gvq *vq = self->dev->io[0].vq;
+	unsigned int i, cpu = 1, early;
+	struct storm hog = { .name = "hog", .round = hog_round, .arg = &cpu };
+	struct ctl ctl = { 0 }, *answered;
+	struct vthread list[8];
+	int n, t;
+
+	if (!submits_directly(self->target))
+		SKIP(return, "LIO of this kernel does not submit directly");
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs 2 CPUs");
+	n = threads_list(getpid(), list, 8);
+	ASSERT_EQ(QUEUES + 1, n);
+	/* In the order of their making: the first has the control queue. */
+	for (t = 0; t < n; t++)
+		ASSERT_OK(set_realtime(list[t].tid, t ? cpu : 0, 10));
+	ASSERT_OK(set_realtime(0, 0, 5));
+	ASSERT_OK(storm_start(&hog));
+	guest_sleep_ms(50);
+	for (i = 0; i < DEPTH; i++) {
+		make_read(&cmds[i], buf + i * 4096, 0, i * 8);
+		ASSERT_OK(vscsi_send(self->dev, 0, &cmds[i]));
+	}
+	ASSERT_OK(await_fetched(vq));
+	ASSERT_OK(send_reset(self->dev, 0, &ctl));
+	ASSERT_OK(await_reset(self->dev, &answered));
+	early = (uint16_t)(vq->avail_idx - __atomic_load_n(&vq->used->idx, __ATOMIC_ACQUIRE));
+	EXPECT_EQ(0, early) TH_LOG("%u of %u responses came after the reset's", early, DEPTH);
+	EXPECT_OK(storm_stop(&hog, 1, ANSWER_MS));
+	EXPECT_OK(collect_all(self->dev, 0, DEPTH));
 }
 
 /* covers: S1 */
