@@ -225,7 +225,7 @@ static void *attaches(void *data)
 }
 
 /* TEST UNIT READY whose request is never answered by our memory. */
-static int stick(struct vscsi *dev, unsigned int q)
+static int stick(struct vscsi *dev, unsigned int q, void **pagep)
 {
 	struct virtio_scsi_cmd_resp *resp = gmem_alloc(dev->mem, sizeof(*resp), 64);
 	struct gvq_sg sg[2];
@@ -234,6 +234,7 @@ static int stick(struct vscsi *dev, unsigned int q)
 
 	if (err || !resp)
 		return err ?: -ENOMEM;
+	*pagep = page;
 	sg[0] = (struct gvq_sg){ gmem_gpa(dev->mem, page), sizeof(struct virtio_scsi_cmd_req) };
 	sg[1] = (struct gvq_sg){ gmem_gpa(dev->mem, resp), sizeof(*resp) };
 	err = gvq_add(dev->io[q].vq, sg, 1, 1, NULL);
@@ -248,9 +249,10 @@ TEST_F(worker, attach_that_waits_for_a_worker_ends_when_it_is_killed)
 	struct attach attach = { .dev = self->dev, .q = 0, .id = 0 };
 	pthread_t thread;
 	uint32_t now;
+	void *page;
 	int i;
 
-	ASSERT_OK(stick(self->dev, 0));
+	ASSERT_OK(stick(self->dev, 0, &page));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, attaches, &attach));
 	guest_sleep_ms(300);
 	EXPECT_FALSE(__atomic_load_n(&attach.done, __ATOMIC_ACQUIRE));
@@ -263,6 +265,16 @@ TEST_F(worker, attach_that_waits_for_a_worker_ends_when_it_is_killed)
 	ASSERT_OK(vdev_get_worker(self->dev->fd, vscsi_vq(self->dev, 0), &now));
 	EXPECT_EQ(0, now);
 	EXPECT_OK(vscsi_test_unit_ready(self->dev, 0, 0));
+}
+
+/* covers: D8 (the end of a worker needs no virtqueue's mutex) */
+TEST_F(worker, kill_does_not_wait_for_the_stuck_vring_of_another_worker)
+{
+	void *page;
+
+	ASSERT_OK(stick(self->dev, 1, &page));
+	EXPECT_OK(kill_worker(self));
+	EXPECT_OK(gmem_stuck_resolve(self->dev->mem, page, 1));
 }
 
 /* The whole device made by a sibling: its worker 0 dies, the owner's memory lives. */

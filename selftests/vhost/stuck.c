@@ -28,6 +28,7 @@ enum place { AVAIL, DESC, USED, REQUEST, RESPONSE, DATA };
 enum {			/* words of the page that owner and test share */
 	WORD_FD,
 	WORD_UFFD,
+	WORD_PAGE,
 	WORD_STOP,
 	WORD_LATENCY_MS,
 };
@@ -153,6 +154,7 @@ static int get_stuck(struct proc *me, const struct owner *owner, struct vscsi **
 {
 	struct vscsi_opts opts = { .queues = 2, .ring_size = RING, .thread = owner->thread };
 	struct vscsi *dev;
+	void *page = NULL;
 	int err;
 
 	proc_step(me, "start of the device");
@@ -168,7 +170,8 @@ static int get_stuck(struct proc *me, const struct owner *owner, struct vscsi **
 	err = err ?: send_into_it(dev, owner->place);
 	if (err < 0)
 		return err;
-	err = gmem_stuck_wait(dev->mem, TOUCH_MS, NULL);
+	err = gmem_stuck_wait(dev->mem, TOUCH_MS, &page);
+	me->page->word[WORD_PAGE] = (long)page;
 	me->page->word[WORD_FD] = dev->fd;
 	me->page->word[WORD_UFFD] = gmem_stuck_fd(dev->mem);
 	*devp = dev;
@@ -208,6 +211,15 @@ static int start_stuck(struct owner *owner, struct proc **proc, int *uffd)
 	return *uffd < 0 ? *uffd : 0;
 }
 
+/* The test has failed or is over: nobody shall hang any longer. */
+static void let_go(const struct proc *proc, int uffd)
+{
+	struct gmem mem = { .uffd = uffd };
+
+	gmem_stuck_resolve(&mem, (void *)proc->page->word[WORD_PAGE], 1);
+	close(uffd);
+}
+
 /* The whole test: gets stuck, waits, is killed, is gone with its threads. */
 static int stuck_owner_dies(struct owner *owner, bool hold_uffd)
 {
@@ -225,9 +237,8 @@ static int stuck_owner_dies(struct owner *owner, bool hold_uffd)
 	err = err ?: proc_kill(proc, GONE_MS);
 	err = err ?: threads_wait_count(proc->pid, 0, GONE_MS);
 	snprintf(text, sizeof(text), "%s", guest_error());
-	/* The test has failed or is over: nobody shall hang any longer. */
 	if (uffd >= 0 && hold_uffd)
-		close(uffd);
+		let_go(proc, uffd);
 	proc_free(proc);
 	guest_keep(text);
 	return err;
@@ -520,7 +531,7 @@ TEST_F(stuck, other_devices_do_not_notice)
 	EXPECT_OK(proc_wait(io, CALL_MS));
 	TH_LOG("longest I/O of the other device: %ld ms", io->page->word[WORD_LATENCY_MS]);
 	EXPECT_GT(NOTICE_MS, io->page->word[WORD_LATENCY_MS]);
-	close(uffd);
+	let_go(proc, uffd);
 	proc_free(proc);
 	proc_free(io);
 }
@@ -549,7 +560,7 @@ TEST_F(stuck, last_holder_can_be_killed_in_close)
 	guest_sleep_ms(BLOCKED_MS);
 	EXPECT_OK(proc_kill(holder, GONE_MS));
 	EXPECT_THREADS(proc->pid, 0);
-	close(uffd);
+	let_go(proc, uffd);
 	proc_free(holder);
 	proc_free(proc);
 }
