@@ -56,7 +56,7 @@ static void pause_a_little(struct pings *p)
 	unsigned int n;
 
 	p->random = p->random * 1664525 + 1013904223;
-	for (n = p->random >> 21; n; n--)
+	for (n = p->random >> 17; n; n--)
 		__asm__ volatile("" ::: "memory");
 }
 
