@@ -25,6 +25,7 @@
 #define SOME_USER	12345
 #define FAIL_NTH	"/proc/self/fail-nth"
 #define FAIL_NTH_MAX	400
+#define FAIL_SLEEPERS	"/sys/kernel/debug/failslab/ignore-gfp-wait"
 #define DEVICES		101
 #define WORKERS		4
 #define MOST_SCSI	30	/* of them, at 10 MB each; the others are vhost-vsock */
@@ -307,6 +308,19 @@ TEST_F(limits, new_succeeds_under_a_storm_of_signals)
 	EXPECT_OK(proc_call(makes_workers_in_a_storm, &arg, 2 * CALL_MS));
 }
 
+/* Allocations that may sleep are spared unless somebody says otherwise. */
+static int spare_sleepers(const char *yes_or_no)
+{
+	int fd = open(FAIL_SLEEPERS, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return guest_fail(errno, "open " FAIL_SLEEPERS);
+	if (write(fd, yes_or_no, 1) != 1)
+		err = guest_fail(errno, "write " FAIL_SLEEPERS);
+	close(fd);
+	return err;
+}
+
 /* Run @request with its @nth allocation failing: its errno; *fired tells whether there was one. */
 static int with_fault(int fd, unsigned int nth, unsigned long request, void *arg, bool *fired)
 {
@@ -333,7 +347,6 @@ struct sweep {
 	int fd;
 	unsigned long request;
 	struct vhost_vring_worker arg;	/* begins like vhost_worker_state, too */
-	bool wait_for_rest;		/* the first failure may be in another place */
 };
 
 /*
@@ -398,7 +411,9 @@ TEST_F(limits, every_failed_allocation_is_an_error_without_leak)
 
 	if (access(FAIL_NTH, W_OK))
 		SKIP(return, "this kernel has no fault injection");
+	ASSERT_OK(spare_sleepers("N"));
 	EXPECT_OK(proc_call(sweeps, &arg, 2 * CALL_MS));
+	EXPECT_OK(spare_sleepers("Y"));
 }
 
 static int owns_in_a_setting(struct proc *me, void *data)
