@@ -133,32 +133,55 @@ TEST_TASK(stop_ends_when_workers_are_killed_meanwhile)
 	CHECK_EQ(job_runs(&job), 1);
 }
 
-static void kill_newest(enum shim_point point)
+/* Kill a worker after its thread was started, before its maker goes on. */
+static struct {
+	struct task_struct *maker, *thread;
+	bool made;
+} newborn;
+
+static void kill_newborn(enum shim_point point)
 {
-	/* The new thread sleeps for the first time. */
-	if (point != SHIM_SCHEDULE ||
-	    strcmp(current->comm, READ_ONCE(to_kill) ? "vhost-100-1" : "vhost-100"))
+	struct task_struct *thread;
+
+	if (current != READ_ONCE(newborn.maker)) {
+		if (point == SHIM_SCHEDULE)
+			WRITE_ONCE(newborn.thread, current);
 		return;
+	}
+	if (point == SHIM_THREAD_CREATE)
+		newborn.made = true;
+	if (point != SHIM_LOCK || !newborn.made)
+		return;
+	wait_until(READ_ONCE(newborn.thread));
 	shim_set_hook(NULL);
-	shim_kill(current);
+	thread = READ_ONCE(newborn.thread);
+	WRITE_ONCE(newborn.thread, NULL);
+	get_task_struct(thread);
+	shim_kill(thread);
+	shim_join(thread);
+}
+
+static void kill_next_newborn(void)
+{
+	newborn.made = false;
+	WRITE_ONCE(newborn.maker, current);
+	shim_set_hook(kill_newborn);
 }
 
 TEST_TASK(a_worker_killed_while_it_is_made_is_a_killed_worker)
 {
 	struct device *d = device_new(2);
 
-	CHECK_EQ(current->pid, 100);
-	shim_set_hook(kill_newest);
+	kill_next_newborn();
 	CHECK_EQ(device_start(d), 0);
-	wait_until(shim_traced("vhost_worker_kill") == 1);
-	wait_until(!READ_ONCE(d->vqs[0]->worker) && !READ_ONCE(d->vqs[1]->worker));
+	CHECK(!READ_ONCE(shim_hook));
+	CHECK(worker_says(d, 0, WORKER_KILLED));
 	CHECK_EQ(get_worker(d, 0), -EINVAL);
+	CHECK_EQ(get_worker(d, 1), -EINVAL);
 
-	WRITE_ONCE(to_kill, d);
-	shim_set_hook(kill_newest);
+	kill_next_newborn();
 	CHECK_EQ(new_worker(d), 1);
-	wait_until(shim_traced("vhost_worker_kill") == 2);
-	wait_until(worker_says(d, 1, WORKER_KILLED));
+	CHECK(!READ_ONCE(shim_hook));
 	CHECK_EQ(attach(d, 0, 1), -EOWNERDEAD);
 	CHECK_EQ(free_worker(d, 1), 0);
 	device_close(d);

@@ -310,11 +310,11 @@ TEST_BOTH(no_wakeup_is_missed_while_workers_are_swapped)
 }
 
 static struct job in_between;
+static enum shim_point between;
 
-/* The thread has looked at its list and found nothing; then work comes. */
-static void queue_before_schedule(enum shim_point point)
+static void queue_in_between(enum shim_point point)
 {
-	if (point != SHIM_SCHEDULE || strncmp(current->comm, "vhost-", 6))
+	if (point != between || strncmp(current->comm, "vhost-", 6))
 		return;
 	shim_set_hook(NULL);
 	job_queue(&in_between);
@@ -322,17 +322,29 @@ static void queue_before_schedule(enum shim_point point)
 
 static void arm(struct vhost_work *work)
 {
-	shim_set_hook(queue_before_schedule);
+	shim_set_hook(queue_in_between);
 }
 
-TEST_BOTH(work_queued_between_the_look_and_the_sleep_runs)
+/* Queue work when the worker's thread passes a point on its way to sleep. */
+static void queue_at(enum shim_point point)
 {
 	struct device *d = device_open(1);
 	struct vhost_work work;
 
 	job_init(&in_between, d->vqs[0]);
+	between = point;
 	vhost_work_init(&work, arm);
 	CHECK(vhost_vq_work_queue(d->vqs[0], &work));
 	wait_until(job_runs(&in_between));
 	device_close(d);
+}
+
+TEST_BOTH(work_queued_right_after_the_look_at_the_list_runs)
+{
+	queue_at(SHIM_LLIST_EMPTY);
+}
+
+TEST_BOTH(work_queued_right_before_the_sleep_runs)
+{
+	queue_at(SHIM_SCHEDULE);
 }

@@ -93,6 +93,7 @@ static int lock(struct mutex *m, unsigned int state)
 	int err;
 
 	shim_might_sleep(name);
+	shim_point(SHIM_LOCK);
 	if (lockdep_is_held(m))
 		shim_bug("%s is locked twice", name);
 	shim_acquire(m->class);

@@ -27,7 +27,9 @@ enum shim_point {
 	SHIM_CLEAR_BIT,		/* before clear_bit() */
 	SHIM_LLIST_ADD,		/* before llist_add() */
 	SHIM_LLIST_ADDED,
-	SHIM_LLIST_TAKEN,	/* after llist_del_all() */
+	SHIM_LLIST_TAKEN,	/* after llist_del_all() that found something */
+	SHIM_LLIST_EMPTY,	/* after one that did not */
+	SHIM_LOCK,		/* before a mutex is taken */
 	SHIM_DEREFERENCE,	/* after rcu_dereference() */
 	SHIM_GRACE_PERIOD,	/* before a grace period */
 	SHIM_SCHEDULE,		/* before sleeping */

@@ -47,7 +47,7 @@ static inline struct llist_node *llist_del_all(struct llist_head *head)
 	struct llist_node *first;
 
 	first = __atomic_exchange_n(&head->first, NULL, __ATOMIC_SEQ_CST);
-	shim_point(SHIM_LLIST_TAKEN);
+	shim_point(first ? SHIM_LLIST_TAKEN : SHIM_LLIST_EMPTY);
 	return first;
 }
 
