@@ -11,9 +11,9 @@
  *
  * Waiting. A flush is a piece of work of our own, put behind what is on the
  * list; when it runs, everything before it has run. It is put there only under
- * the lock and only while the worker is not killed. Nobody needs the worker
- * itself to wait, so a worker may be freed under a waiter: before its thread
- * ends the list is run to the end.
+ * the lock and only while the thread still looks at the list. Nobody needs the
+ * worker itself to wait, so a worker may be freed under a waiter: before its
+ * thread ends the list is run to the end.
  *
  * Moving virtqueues (vhost_workers_attach()). Change all pointers, wait for
  * one grace period, then flush each worker that lost a virtqueue. Meanwhile
@@ -152,8 +152,9 @@ static bool vhost_current_is_dying(void)
  * @dev: the device
  *
  * An access that waits for a page right now fails, as if the page were not
- * mapped. Later ones are not affected. Workers that are threads of the owner
- * need no help, since what kills the owner ends their waits too.
+ * mapped, and so does one of the works that the worker took from its list
+ * together with this one. Later ones are not affected. Workers that are threads
+ * of the owner need no help, since what kills the owner ends their waits too.
  *
  * Context: process; takes L.
  */
@@ -190,17 +191,19 @@ void vhost_wait_for_workers(struct vhost_dev *dev, struct completion *done)
 EXPORT_SYMBOL_GPL(vhost_wait_for_workers);
 
 /**
- * vhost_vq_lock - lock vq->mutex on behalf of an ioctl or a close
+ * vhost_vq_lock_nested - lock vq->mutex on behalf of an ioctl or a close
  * @vq: the virtqueue
+ * @subclass: for lockdep, if other vq->mutex are held
  *
  * A worker holds vq->mutex across accesses to guest memory. This is
  * mutex_lock() for those who must not outlive their own death because of it.
  *
  * Context: process; takes L when the task is dying, and so no caller holds it.
  */
-void vhost_vq_lock(struct vhost_virtqueue *vq)
+void vhost_vq_lock_nested(struct vhost_virtqueue *vq, unsigned int subclass)
 {
-	if (!vhost_current_is_dying() && !mutex_lock_killable(&vq->mutex))
+	if (!vhost_current_is_dying() &&
+	    !mutex_lock_killable_nested(&vq->mutex, subclass))
 		return;
 
 	while (!mutex_trylock(&vq->mutex)) {
@@ -208,7 +211,7 @@ void vhost_vq_lock(struct vhost_virtqueue *vq)
 		vhost_workers_interrupt(vq->dev);
 	}
 }
-EXPORT_SYMBOL_GPL(vhost_vq_lock);
+EXPORT_SYMBOL_GPL(vhost_vq_lock_nested);
 
 struct vhost_flush {
 	struct vhost_work	work;
@@ -230,8 +233,8 @@ static void vhost_flush_init(struct vhost_flush *flush)
  * vhost_dev_flush - wait until all work queued so far has run
  * @dev: the device
  *
- * Covers the workers that the device had all along. One that was killed runs
- * its work itself before it ends.
+ * Covers the workers that the device had all along, and those that are being
+ * killed: they run their work before they end.
  *
  * Context: process, not a worker of @dev. Takes L, holds nothing while it
  * waits.
@@ -248,7 +251,7 @@ void vhost_dev_flush(struct vhost_dev *dev)
 		vhost_flush_init(&flush);
 		mutex_lock(&workers->lock);
 		worker = xa_find(&workers->xa, &id, ULONG_MAX, XA_PRESENT);
-		queued = worker && !worker->killed;
+		queued = worker && !worker->ended;
 		if (queued)
 			vhost_worker_queue(worker, &flush.work);
 		mutex_unlock(&workers->lock);
@@ -321,8 +324,8 @@ static void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id)
 }
 
 /*
- * Flush the remembered workers. One that was freed or killed since has run its
- * work, or will before its thread ends.
+ * Flush the remembered workers. One that was freed since, or whose thread has
+ * ended, has run its work.
  *
  * Drops the waiter's reference. -EINTR if the waiter is being killed.
  */
@@ -335,7 +338,7 @@ static int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev)
 	mutex_lock(&dev->workers.lock);
 	for (bw = b->works; bw < b->works + b->n; bw++) {
 		worker = xa_load(&dev->workers.xa, bw->worker_id);
-		if (!worker || worker->killed)
+		if (!worker || worker->ended)
 			continue;
 		bw->barrier = b;
 		vhost_work_init(&bw->work, vhost_barrier_fn);
@@ -482,7 +485,7 @@ void vhost_worker_destroy(struct vhost_worker *worker)
 	mutex_lock(&workers->lock);
 	xa_erase(&workers->xa, worker->id);
 	workers->count--;
-	queued = !worker->killed;
+	queued = !worker->ended;
 	if (queued)
 		vhost_worker_queue(worker, &last.work);
 	mutex_unlock(&workers->lock);
@@ -600,7 +603,14 @@ void vhost_worker_killed(void *data)
 	gp_state = worker->gp_state;
 	mutex_unlock(&dev->workers.lock);
 
+	/* Now all that virtqueues queued is on the list, and is run. */
 	cond_synchronize_rcu(gp_state);
+	vhost_worker_run(worker);
+
+	/* Flushes still come until here, and no further. */
+	mutex_lock(&dev->workers.lock);
+	worker->ended = true;
+	mutex_unlock(&dev->workers.lock);
 	vhost_worker_run(worker);
 }
 

@@ -42,7 +42,9 @@ struct vhost_worker_ops;
  * @kcov_handle: I: kcov handle of the program that made the worker
  * @id: I: id, unique in the device
  * @attached: L: number of virtqueues whose worker this is
- * @killed: L: the thread is ending because its process was killed
+ * @killed: L: the thread is ending because its process was killed, so that
+ *	nobody may attach to it any more
+ * @ended: L: the thread has looked at its list for the last time
  * @freeing: L: someone is about to free it, so that nobody may attach to it
  * @gp_state: L: RCU state when @attached last fell to 0: once that grace
  *	period is over, nobody can queue work here any more
@@ -59,6 +61,7 @@ struct vhost_worker {
 	u32				id;
 	unsigned int			attached;
 	bool				killed;
+	bool				ended;
 	bool				freeing;
 	unsigned long			gp_state;
 };
@@ -123,9 +126,14 @@ long vhost_dev_check_caller(struct vhost_dev *dev);
 
 bool vhost_vq_work_queue(struct vhost_virtqueue *vq, struct vhost_work *work);
 bool vhost_vq_has_work(struct vhost_virtqueue *vq);
-void vhost_vq_lock(struct vhost_virtqueue *vq);
+void vhost_vq_lock_nested(struct vhost_virtqueue *vq, unsigned int subclass);
 void vhost_work_init(struct vhost_work *work, void (*fn)(struct vhost_work *));
 void vhost_dev_flush(struct vhost_dev *dev);
 void vhost_wait_for_workers(struct vhost_dev *dev, struct completion *done);
+
+static inline void vhost_vq_lock(struct vhost_virtqueue *vq)
+{
+	vhost_vq_lock_nested(vq, 0);
+}
 
 #endif /* _VHOST_WORKER_H */

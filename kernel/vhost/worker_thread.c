@@ -11,8 +11,8 @@
  * The owner's signals do not reach it. It sleeps in TASK_IDLE, where a pending
  * signal does not matter, and allows SIGKILL from the kernel only: that is how
  * vhost_worker_ops.interrupt() ends a page fault which waits for somebody who
- * never answers (userfaultfd, FUSE). The signal is dropped when the list is
- * empty, so that it breaks off what was under way and nothing else.
+ * never answers (userfaultfd, FUSE). The signal is dropped before the list is
+ * looked at again, so that it breaks off what was under way and nothing else.
  *
  * task: a thread of the owner, made by vhost_task. It dies with the owner;
  * see vhost_worker_killed().
@@ -85,6 +85,9 @@ static void vhost_kthread_loop(struct vhost_worker *worker)
 	bool stop;
 
 	for (;;) {
+		if (signal_pending(current))
+			flush_signals(current);
+
 		/* Pairs with the wake-up after llist_add(), and kthread_stop() */
 		set_current_state(TASK_IDLE);
 
@@ -94,11 +97,6 @@ static void vhost_kthread_loop(struct vhost_worker *worker)
 			continue;
 		if (stop)
 			break;
-		if (signal_pending(current)) {
-			__set_current_state(TASK_RUNNING);
-			flush_signals(current);
-			continue;
-		}
 		schedule();
 	}
 	__set_current_state(TASK_RUNNING);

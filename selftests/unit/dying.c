@@ -271,3 +271,59 @@ TEST_KTHREAD(stop_works_with_an_interrupt_pending)
 		device_close(d);
 	}
 }
+
+TEST_KTHREAD(an_interrupt_spares_the_work_that_was_queued_behind)
+{
+	struct device *d = device_open(2);
+	struct page page, later;
+	struct job blocker, next;
+
+	job_block(&blocker, d->vqs[0], &page);
+	page_init(&later);
+	job_init(&next, d->vqs[1]);
+	next.page = &later;
+	CHECK(job_queue(&next));
+	vhost_workers_interrupt(&d->dev);
+	wait_until(job_runs(&blocker));
+	settle();
+	page_come(&later);
+	wait_until(job_runs(&next));
+	CHECK_EQ(blocker.fault, -EFAULT);
+	CHECK_EQ(next.fault, 0);
+	device_close(d);
+}
+
+/* Holds the handler of a killed worker where it waits for readers. */
+static bool handler_waits, readers_gone;
+
+static void hold_handler(enum shim_point point)
+{
+	if (point != SHIM_GRACE_PERIOD || strncmp(current->comm, "vhost-", 6))
+		return;
+	WRITE_ONCE(handler_waits, true);
+	wait_until(READ_ONCE(readers_gone));
+}
+
+TEST_TASK(a_flush_covers_a_worker_that_is_being_killed)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *flusher;
+	struct job blocker, next;
+	struct page page;
+
+	job_block(&blocker, d->vqs[0], &page);
+	job_init(&next, d->vqs[0]);
+	CHECK(job_queue(&next));
+	shim_set_hook(hold_handler);
+	shim_kill(worker_task(worker_of(d, 0)));
+	wait_until(READ_ONCE(handler_waits));
+	/* The virtqueue has no worker any more, its work has still to run. */
+	CHECK_EQ(get_worker(d, 0), -EINVAL);
+	CHECK_EQ(job_runs(&next), 0);
+	flusher = start(&call, flush_fn);
+	WRITE_ONCE(readers_gone, true);
+	shim_join(flusher);
+	CHECK_EQ(job_runs(&next), 1);
+	device_close(d);
+}
