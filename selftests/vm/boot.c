@@ -36,7 +36,7 @@ struct options {
 };
 
 static struct options options = {
-	.append = "", .smp = "2", .memory = "1536", .log_prefix = "vm", .total_s = 1500,
+	.append = "", .smp = "2", .memory = "1536", .log_prefix = "vm", .total_s = 2400,
 };
 static struct report report = { .base = "-" };
 static struct test tests[MAX_TESTS];
@@ -70,19 +70,21 @@ static _Noreturn void exec_qemu(const char *console, const char *verdict, const 
 	char append[1024];
 
 	snprintf(append, sizeof(append),
-		 "console=ttyS0 quiet panic=-1 panic_on_warn=1 oops=panic mitigations=off nokaslr %s %s",
-		 mode, options.append);
-	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
-	       "-smp", options.smp, "-m", options.memory, "-nodefaults", "-no-user-config",
-	       "-display", "none", "-no-reboot", "-serial", console, "-serial", verdict,
-	       "-kernel", options.kernel, "-initrd", options.initrd, "-append", append, (char *)NULL);
+		 "console=ttyS0 quiet panic=-1 panic_on_warn=1 oops=panic mitigations=off nokaslr "
+		 "%s %s", mode, options.append);
+	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", "tcg,thread=multi",
+	       "-cpu", "max", "-smp", options.smp, "-m", options.memory, "-nodefaults",
+	       "-no-user-config", "-display", "none", "-no-reboot",
+	       "-serial", console, "-serial", verdict, "-kernel", options.kernel,
+	       "-initrd", options.initrd, "-append", append, (char *)NULL);
 	fprintf(stderr, "boot: qemu-system-x86_64: %s: run 'make setup'\n", strerror(errno));
 	_exit(127);
 }
 
 static int run_interactive(void)
 {
-	fprintf(stderr, "The VM's console follows. 'exit' or 'poweroff' ends it, Ctrl-A X kills it.\n");
+	fprintf(stderr, "The VM's console follows. 'exit' or 'poweroff' ends it, "
+		"Ctrl-A X kills it.\n");
 	exec_qemu("mon:stdio", "null", "vm.shell");
 }
 
@@ -175,8 +177,8 @@ static void take_end(struct boot *boot, char *line)
 	char name[160] = "", outcome[8] = "";
 	int ms = 0, used = 0;
 
-	sscanf(line, "END %159s %7s %d %n", name, outcome, &ms, &used);
-	if (!boot->running || strcmp(name, tests[boot->next].name))
+	if (sscanf(line, "END %159s %7s %d %n", name, outcome, &ms, &used) < 3 ||
+	    !boot->running || strcmp(name, tests[boot->next].name))
 		return;		/* not ours: the missing END will tell */
 	report_result(&report, name, outcome, ms / 1000.0, used ? line + used : "");
 	boot->running = false;
@@ -271,18 +273,20 @@ static void run_tests(void)
 		boot = (struct boot){ .next = boot.next };
 		run_boot(&boot);
 		if (emulator_failed(&boot) && retries++ < MAX_RETRIES) {
-			printf("note  %-5s the emulator failed (int3), booting again\n", report.base);
+			printf("note  %-5s the emulator failed (int3), booting again\n",
+			       report.base);
 			boot.ready = true;
 		} else if (boot.running) {
 			report_result(&report, tests[boot.next++].name, "FAIL", now() - boot.begun,
 				      boot.note);
 		} else if (!boot.verdict && !bad[0]) {
-			strcpy(bad, boot.note);
+			memcpy(bad, boot.note, sizeof(bad));
 		}
 	} while (boot.ready && boot.next < nr_tests && ++nr < MAX_BOOTS + retries &&
 		 now() < deadline_total);
 	for (; boot.next < nr_tests; boot.next++)
 		report_result(&report, tests[boot.next].name, "FAIL", 0, "not run");
+	report_skips(&report);
 	report_result(&report, "vm.verdict", bad[0] ? "FAIL" : "PASS", 0, bad);
 }
 
@@ -301,31 +305,41 @@ static void read_list(void)
 	fclose(list);
 }
 
+static _Noreturn void usage(void)
+{
+	die("usage: boot -k KERNEL -i INITRD {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
+	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-O]");
+}
+
 static void read_options(int argc, char **argv)
 {
+	const char *total = NULL;
+	const struct {
+		char opt;
+		const char **value;
+	} values[] = {
+		{ 'k', &options.kernel }, { 'i', &options.initrd }, { 'l', &options.list },
+		{ 'n', &report.base }, { 'o', &options.log_prefix }, { 'a', &options.append },
+		{ 's', &options.smp }, { 'm', &options.memory }, { 't', &total },
+		{ 'r', &report.results_path }, { 'e', &report.skips_path },
+		{ 'x', &report.xfails_path },
+	};
 	int opt;
 
 	while ((opt = getopt(argc, argv, "k:i:l:n:o:a:s:m:t:r:e:x:IO")) != -1) {
-		switch (opt) {
-		case 'k': options.kernel = optarg; break;
-		case 'i': options.initrd = optarg; break;
-		case 'l': options.list = optarg; break;
-		case 'n': report.base = optarg; break;
-		case 'o': options.log_prefix = optarg; break;
-		case 'a': options.append = optarg; break;
-		case 's': options.smp = optarg; break;
-		case 'm': options.memory = optarg; break;
-		case 't': options.total_s = atoi(optarg); break;
-		case 'r': report.results_path = optarg; break;
-		case 'e': report.skips_path = optarg; break;
-		case 'x': report.xfails_path = optarg; break;
-		case 'I': options.interactive = true; break;
-		case 'O': options.output = report.quiet = true; break;
-		default: exit(2);
-		}
+		if (opt == '?')
+			usage();
+		options.interactive |= opt == 'I';
+		options.output |= opt == 'O';
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			if (values[i].opt == opt)
+				*values[i].value = optarg;
 	}
+	report.quiet = options.output;
+	if (total)
+		options.total_s = atoi(total);
 	if (!options.kernel || !options.initrd || (!options.list && !options.interactive))
-		die("usage: boot -k KERNEL -i INITRD {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] [-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-O]");
+		usage();
 }
 
 int main(int argc, char **argv)

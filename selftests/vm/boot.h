@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #define MAX_TESTS 4096
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
 
 /* One line of the list: NAME SECONDS COMMAND. */
 struct test {
@@ -26,6 +27,7 @@ struct report {
 
 void report_result(struct report *report, const char *name, const char *outcome, double seconds,
 		   const char *note);
+void report_skips(const struct report *report);
 bool find_fault(const char *log_path, char *line, int size);
 
 #endif

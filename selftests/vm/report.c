@@ -53,6 +53,29 @@ static bool failure_is_expected(const struct report *report, const char *name, c
 	return found;
 }
 
+/* Skips are many and alike: keep them for a line per reason at the end. */
+static struct skip {
+	char reason[200];
+	int count;
+} skips[32];
+
+static void count_skip(const char *reason)
+{
+	size_t i = 0, last = ARRAY_SIZE(skips) - 1;
+
+	while (i < last && skips[i].count && strcmp(skips[i].reason, reason))
+		i++;
+	snprintf(skips[i].reason, sizeof(skips[i].reason), "%.199s",
+		 i < last ? reason : "other reasons");
+	skips[i].count++;
+}
+
+void report_skips(const struct report *report)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(skips) && skips[i].count; i++)
+		printf("SKIP  %-5s %d tests: %s\n", report->base, skips[i].count, skips[i].reason);
+}
+
 static void print_result(struct report *report, const char *name, const char *outcome,
 			 double seconds, const char *note)
 {
@@ -61,8 +84,11 @@ static void print_result(struct report *report, const char *name, const char *ou
 
 	if (report->quiet && !failed)
 		return;
-	printf("%s  %-5s %s (%.1f s)%s%s\n", outcome, report->base, name, seconds,
-	       note[0] ? ": " : "", note);
+	if (!strcmp(outcome, "SKIP"))
+		count_skip(note);
+	else
+		printf("%s  %-5s %s (%.1f s)%s%s\n", outcome, report->base, name, seconds,
+		       note[0] ? ": " : "", note);
 	if (failed) {
 		printf("      log: %s\n", report->log_path);
 		report->failed++;
@@ -116,7 +142,7 @@ bool find_fault(const char *log_path, char *line, int size)
 	while (log && fgets(text, sizeof(text), log)) {
 		if (!strncmp(text, "BEGIN ", 6))
 			line[0] = '\0';
-		for (size_t i = 0; !line[0] && i < sizeof(faults) / sizeof(*faults); i++)
+		for (size_t i = 0; !line[0] && i < ARRAY_SIZE(faults); i++)
 			if (strstr(text, faults[i]))
 				snprintf(line, size, "%.*s", (int)strcspn(text, "\r\n"), text);
 	}

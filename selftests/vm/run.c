@@ -67,7 +67,7 @@ static void take_line(struct run *run)
 	}
 	if (run->explained || is_boilerplate(run->line))
 		return;
-	run->explained = strstr(run->line, ":Expected ") != NULL;
+	run->explained = !!strstr(run->line, ":Expected ");
 	snprintf(run->note, NOTE_LEN, "%s", run->line + (run->line[0] == '#') * 2);
 }
 
