@@ -6,7 +6,7 @@
  * the first one (id 0) and attaches every virtqueue to it; the ioctls below
  * make more, move virtqueues between them while the guest runs, and remove
  * the ones that are not used any more. Numbers and layouts are those of
- * Linux 6.4 and later, so that a program which includes <linux/vhost.h> of
+ * Linux 6.5 and later, so that a program which includes <linux/vhost.h> of
  * such a kernel sees one definition only.
  *
  * Checks are made in this order: the driver uses workers (or -EINVAL), the
