@@ -6,13 +6,13 @@ USER_CFLAGS := -std=gnu11 -O2 -g -D_GNU_SOURCE -Wall -Wextra -Werror
 HARNESS_SERIES := 6.12
 BASE = . $(B)/base
 
-# --- the runner on the host and init in the VM
+# --- the runner on the host and init in the VM; the compiler comes with $(B)/base
 
-build/vm/init: selftests/vm/init.c selftests/vm/run.c selftests/vm/kmsg.c selftests/vm/vm.h
+build/vm/init: selftests/vm/init.c selftests/vm/run.c selftests/vm/kmsg.c selftests/vm/vm.h | $(B)/base
 	@mkdir -p $(@D)
 	@$(CC) $(USER_CFLAGS) -static -o $@ $(filter %.c,$^)
 
-build/vm/boot: selftests/vm/boot.c selftests/vm/report.c selftests/vm/boot.h
+build/vm/boot: selftests/vm/boot.c selftests/vm/report.c selftests/vm/boot.h | $(B)/base
 	@mkdir -p $(@D)
 	@$(CC) $(USER_CFLAGS) -o $@ $(filter %.c,$^)
 
@@ -32,7 +32,7 @@ build/kselftest/.done: build/$(HARNESS_SERIES)/base
 	@cp "$$(kernel/scripts/pristine $(HARNESS_SERIES))"/tools/testing/selftests/kselftest*.h $(@D)/
 	@touch $@
 
-build/tests/lib/%.o: selftests/vhost/lib/%.c
+build/tests/lib/%.o: selftests/vhost/lib/%.c | $(B)/base
 	@mkdir -p $(@D)
 	@$(CC) $(TEST_CFLAGS) -MMD -c -o $@ $<
 
