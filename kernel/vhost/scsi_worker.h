@@ -125,6 +125,7 @@ static void vhost_scsi_put_tpgs(struct vhost_scsi_tpg **vs_tpg)
 		tpg->vhost_scsi = NULL;
 		mutex_unlock(&tpg->tv_tpg_mutex);
 		target_undepend_item(&tpg->se_tpg.tpg_group.cg_item);
+		vs_tpg[i] = NULL;
 	}
 }
 

@@ -139,20 +139,37 @@ EXPORT_SYMBOL_GPL(vhost_vq_has_work);
 /* Waiting ----------------------------------------------------------------- */
 
 /*
- * Tasks on their way out get no answer from whoever serves their memory. What
- * they wait for must therefore not depend on it.
+ * A task on its way out must not wait for memory that nobody may deliver any
+ * more. It breaks the workers' accesses off if the memory is its own, or if the
+ * device closes; a stranger who dies must not make a living guest's I/O fail. A
+ * close can be left to a kernel thread, which has nobody to kill it.
  */
-static bool vhost_current_is_dying(void)
+static bool vhost_may_interrupt(struct vhost_dev *dev)
 {
-	return current->flags & PF_EXITING || fatal_signal_pending(current);
+	if (READ_ONCE(dev->workers.closing))
+		return current->flags & (PF_EXITING | PF_KTHREAD) ||
+		       fatal_signal_pending(current);
+	return current->mm == dev->mm && fatal_signal_pending(current);
 }
+
+/**
+ * vhost_workers_closing - say that the last reference to the device is gone
+ * @dev: the device
+ *
+ * Context: the driver's release function, before it waits for anything.
+ */
+void vhost_workers_closing(struct vhost_dev *dev)
+{
+	WRITE_ONCE(dev->workers.closing, true);
+}
+EXPORT_SYMBOL_GPL(vhost_workers_closing);
 
 /**
  * vhost_workers_interrupt - break off waits of workers for guest memory
  * @dev: the device
  *
  * An access that waits for a page right now fails, as if the page were not
- * mapped, and so does one of the works that the worker took from its list
+ * mapped, and so do those of the works that the worker took from its list
  * together with this one. Later ones are not affected. Workers that are threads
  * of the owner need no help, since what kills the owner ends their waits too.
  *
@@ -175,16 +192,20 @@ void vhost_workers_interrupt(struct vhost_dev *dev)
  * @dev: the device
  * @done: the completion
  *
- * Waits to the end, but a task that is killed or exits breaks off the
- * accesses to guest memory that may keep the workers from getting there.
+ * Waits to the end, but an owner that is killed and whoever closes the device
+ * break off the accesses to guest memory that may keep the workers from it.
  *
  * Context: process; takes L.
  */
 void vhost_wait_for_workers(struct vhost_dev *dev, struct completion *done)
 {
-	if (!vhost_current_is_dying() && !wait_for_completion_killable(done))
+	if (!vhost_may_interrupt(dev) && !wait_for_completion_killable(done))
 		return;
 
+	if (!vhost_may_interrupt(dev)) {
+		wait_for_completion(done);
+		return;
+	}
 	while (!wait_for_completion_timeout(done, VHOST_INTERRUPT_PERIOD))
 		vhost_workers_interrupt(dev);
 }
@@ -196,16 +217,21 @@ EXPORT_SYMBOL_GPL(vhost_wait_for_workers);
  * @subclass: for lockdep, if other vq->mutex are held
  *
  * A worker holds vq->mutex across accesses to guest memory. This is
- * mutex_lock() for those who must not outlive their own death because of it.
+ * mutex_lock() for those who must not outlive their own death because of it. A
+ * dying task tries ten times a second, without a place in the queue.
  *
  * Context: process; takes L when the task is dying, and so no caller holds it.
  */
 void vhost_vq_lock_nested(struct vhost_virtqueue *vq, unsigned int subclass)
 {
-	if (!vhost_current_is_dying() &&
+	if (!vhost_may_interrupt(vq->dev) &&
 	    !mutex_lock_killable_nested(&vq->mutex, subclass))
 		return;
 
+	if (!vhost_may_interrupt(vq->dev)) {
+		mutex_lock_nested(&vq->mutex, subclass);
+		return;
+	}
 	while (!mutex_trylock(&vq->mutex)) {
 		schedule_timeout_uninterruptible(VHOST_INTERRUPT_PERIOD);
 		vhost_workers_interrupt(vq->dev);
@@ -383,34 +409,44 @@ static struct vhost_worker *vhost_worker_find(struct vhost_dev *dev, u32 id)
 	return worker;
 }
 
+static void vhost_worker_uncount(struct vhost_dev *dev)
+{
+	mutex_lock(&dev->workers.lock);
+	dev->workers.count--;
+	mutex_unlock(&dev->workers.lock);
+}
+
 static int vhost_worker_reserve(struct vhost_dev *dev, u32 *id)
 {
 	struct vhost_workers *workers = &dev->workers;
 	unsigned int cap = READ_ONCE(max_workers);
-	int ret = -ENOSPC;
+	bool room;
+	int ret;
 
 	if (!cap)
 		cap = dev->nvqs;
 
-	mutex_lock(&workers->lock);
 	/* A device needs its first worker whatever the cap. */
-	if (workers->count < max(cap, 1U)) {
-		ret = xa_alloc_cyclic(&workers->xa, id, NULL, xa_limit_31b,
-				      &workers->next_id, GFP_KERNEL_ACCOUNT);
-		if (ret >= 0)
-			workers->count++;
-	}
+	mutex_lock(&workers->lock);
+	room = workers->count < max(cap, 1U);
+	workers->count += room;
 	mutex_unlock(&workers->lock);
+	if (!room)
+		return -ENOSPC;
+
+	/* Allocates, and so not under L. The xarray has a lock of its own. */
+	ret = xa_alloc_cyclic(&workers->xa, id, NULL, xa_limit_31b,
+			      &workers->next_id, GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		vhost_worker_uncount(dev);
 
 	return min(ret, 0);
 }
 
 static void vhost_worker_unreserve(struct vhost_dev *dev, u32 id)
 {
-	mutex_lock(&dev->workers.lock);
 	xa_erase(&dev->workers.xa, id);
-	dev->workers.count--;
-	mutex_unlock(&dev->workers.lock);
+	vhost_worker_uncount(dev);
 }
 
 /**
@@ -626,6 +662,7 @@ void vhost_workers_init(struct vhost_dev *dev)
 	xa_init_flags(&dev->workers.xa, XA_FLAGS_ALLOC);
 	dev->workers.next_id = 0;
 	dev->workers.count = 0;
+	dev->workers.closing = false;
 	for (i = 0; i < dev->nvqs; i++)
 		RCU_INIT_POINTER(dev->vqs[i]->worker, NULL);
 }
@@ -674,7 +711,11 @@ void vhost_workers_stop(struct vhost_dev *dev)
 	unsigned long id;
 	int i;
 
-	if (xa_empty(&dev->workers.xa))
+	/*
+	 * Not: if there is no worker. Drivers rely on the grace period below
+	 * for what they do around vhost_vq_work_queue().
+	 */
+	if (!dev->use_worker || !vhost_dev_has_owner(dev))
 		return;
 
 	mutex_lock(&dev->workers.lock);

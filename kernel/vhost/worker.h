@@ -2,10 +2,11 @@
 /*
  * The workers of a vhost device: what vhost.h and the drivers need of them.
  *
- * Lock order: dev->mutex, then vhost_workers.lock. vhost_workers.lock and
- * vq->mutex never nest in either direction: vq->mutex is held across accesses
- * to guest memory, which may wait for as long as the guest's memory manager
- * likes, and neither a map change nor the end of a worker may depend on that.
+ * Lock order: dev->mutex, then vq->mutex, then vhost_workers.lock. Nobody takes
+ * vq->mutex or waits for a worker with vhost_workers.lock held: vq->mutex is
+ * held across accesses to guest memory, which may wait for as long as the
+ * guest's memory manager likes, and neither a map change nor the end of a
+ * worker may depend on that.
  *
  * Lock letters used below:
  *   D  dev->mutex
@@ -71,14 +72,16 @@ struct vhost_worker {
  * @lock: protects the set and the map from virtqueues to workers
  * @xa: L: id to worker; an id reserved for a worker in the making reads as
  *	NULL
- * @next_id: L: where the search for a free id begins
+ * @next_id: D: where the search for a free id begins
  * @count: L: number of workers, those in the making included
+ * @closing: the last reference to the device is gone; never false again
  */
 struct vhost_workers {
 	struct mutex	lock;	/* L */
 	struct xarray	xa;
 	u32		next_id;
 	unsigned int	count;
+	bool		closing;
 };
 
 /**
@@ -89,14 +92,12 @@ struct vhost_workers {
  * @wakeup: make the thread look at its list. Any context.
  * @interrupt: break off the thread's wait for guest memory, or NULL if a
  *	signal to the owner does it
- * @name: what the kind is called in traces and messages
  */
 struct vhost_worker_ops {
 	int (*create)(struct vhost_worker *worker, const char *name);
 	void (*stop)(struct vhost_worker *worker);
 	void (*wakeup)(struct vhost_worker *worker);
 	void (*interrupt)(struct vhost_worker *worker);
-	const char *name;
 };
 
 /* worker_thread.c, for worker.c */
@@ -120,9 +121,11 @@ void vhost_workers_init(struct vhost_dev *dev);
 int vhost_workers_start(struct vhost_dev *dev);
 void vhost_workers_stop(struct vhost_dev *dev);
 void vhost_workers_interrupt(struct vhost_dev *dev);
+void vhost_workers_closing(struct vhost_dev *dev);
 long vhost_worker_ioctl(struct vhost_dev *dev, unsigned int ioctl,
 			void __user *argp);
 long vhost_dev_check_caller(struct vhost_dev *dev);
+long vhost_single_worker_ioctl(struct vhost_dev *dev);
 
 bool vhost_vq_work_queue(struct vhost_virtqueue *vq, struct vhost_work *work);
 bool vhost_vq_has_work(struct vhost_virtqueue *vq);

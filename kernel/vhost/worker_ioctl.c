@@ -141,3 +141,21 @@ long vhost_dev_check_caller(struct vhost_dev *dev)
 	return err;
 }
 EXPORT_SYMBOL_GPL(vhost_dev_check_caller);
+
+/**
+ * vhost_single_worker_ioctl - the worker ioctls of a driver with one worker
+ * @dev: the device
+ *
+ * Context: process; takes D.
+ * Return: -EPERM if the caller is not the owner, -ENOTTY if it is.
+ */
+long vhost_single_worker_ioctl(struct vhost_dev *dev)
+{
+	long err;
+
+	mutex_lock(&dev->mutex);
+	err = vhost_dev_check_owner(dev);
+	mutex_unlock(&dev->mutex);
+	return err ?: -ENOTTY;
+}
+EXPORT_SYMBOL_GPL(vhost_single_worker_ioctl);

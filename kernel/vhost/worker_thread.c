@@ -15,7 +15,9 @@
  * looked at again, so that it breaks off what was under way and nothing else.
  *
  * task: a thread of the owner, made by vhost_task. It dies with the owner;
- * see vhost_worker_killed().
+ * see vhost_worker_killed(). What it still runs then must not wait for guest
+ * memory, which is why vhost_task_worker_killed() makes SIGKILL pending again:
+ * vhost_task has taken it.
  */
 #include <linux/cgroup.h>
 #include <linux/completion.h>
@@ -159,7 +161,6 @@ static const struct vhost_worker_ops vhost_kthread_ops = {
 	.stop		= vhost_kthread_stop,
 	.wakeup		= vhost_kthread_wakeup,
 	.interrupt	= vhost_kthread_interrupt,
-	.name		= "kthread",
 };
 
 #ifdef CONFIG_VHOST_TASK
@@ -168,13 +169,23 @@ static bool vhost_task_run(void *data)
 	return vhost_worker_run(data);
 }
 
+static void vhost_task_worker_killed(void *data)
+{
+	spin_lock_irq(&current->sighand->siglock);
+	sigaddset(&current->pending.signal, SIGKILL);
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+
+	vhost_worker_killed(data);
+}
+
 static int vhost_task_worker_create(struct vhost_worker *worker,
 				    const char *name)
 {
 	struct vhost_task *vtsk;
 
-	vtsk = vhost_task_create(vhost_task_run, vhost_worker_killed, worker,
-				 name);
+	vtsk = vhost_task_create(vhost_task_run, vhost_task_worker_killed,
+				 worker, name);
 	if (IS_ERR(vtsk))
 		return PTR_ERR(vtsk);
 
@@ -197,7 +208,6 @@ static const struct vhost_worker_ops vhost_task_ops = {
 	.create		= vhost_task_worker_create,
 	.stop		= vhost_task_worker_stop,
 	.wakeup		= vhost_task_worker_wakeup,
-	.name		= "task",
 };
 #endif
 

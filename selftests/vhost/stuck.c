@@ -38,6 +38,7 @@ struct owner {
 	enum place place;
 	const char *wwpn;
 	bool apart;	/* the queue that gets stuck has a worker of its own */
+	bool again;	/* kick once more while the worker is stuck: it will touch the page again */
 	int (*action)(struct vscsi *dev);	/* is expected to wait for the page */
 };
 
@@ -171,6 +172,8 @@ static int get_stuck(struct proc *me, const struct owner *owner, struct vscsi **
 	if (err < 0)
 		return err;
 	err = gmem_stuck_wait(dev->mem, TOUCH_MS, &page);
+	if (!err && owner->again)
+		err = gvq_kick_force(dev->io[0].vq);
 	me->page->word[WORD_PAGE] = (long)page;
 	me->page->word[WORD_FD] = dev->fd;
 	me->page->word[WORD_UFFD] = gmem_stuck_fd(dev->mem);
@@ -288,6 +291,13 @@ FIXTURE_TEARDOWN(page)
 /* covers: D8 D8b W4 */
 TEST_F(page, killed_owner_is_gone_in_seconds)
 {
+	ASSERT_OK(stuck_owner_dies(&self->owner, true));
+}
+
+/* covers: D8 D8b W4 */
+TEST_F(page, killed_owner_is_gone_with_work_behind_the_stuck_one)
+{
+	self->owner.again = true;
 	ASSERT_OK(stuck_owner_dies(&self->owner, true));
 }
 

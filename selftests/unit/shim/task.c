@@ -157,7 +157,7 @@ void shim_dump_tasks(void)
 		const char *what = READ_ONCE(task->waits_for);
 
 		printf("#   %-16s state %#x pending %#x%s%s\n", task->comm,
-		       READ_ONCE(task->state), READ_ONCE(task->pending),
+		       READ_ONCE(task->state), READ_ONCE(task->pending.signal),
 		       what ? ", waits for " : "", what ? what : "");
 	}
 	shim_spin_unlock(&tasks_lock);
@@ -270,17 +270,17 @@ void shim_sleep_us(unsigned int us)
 
 bool signal_pending(struct task_struct *task)
 {
-	return __atomic_load_n(&task->pending, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&task->pending.signal, __ATOMIC_SEQ_CST);
 }
 
 bool fatal_signal_pending(struct task_struct *task)
 {
-	return __atomic_load_n(&task->pending, __ATOMIC_SEQ_CST) & (1U << SIGKILL);
+	return __atomic_load_n(&task->pending.signal, __ATOMIC_SEQ_CST) & (1U << SIGKILL);
 }
 
 void flush_signals(struct task_struct *task)
 {
-	__atomic_store_n(&task->pending, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&task->pending.signal, 0, __ATOMIC_SEQ_CST);
 }
 
 void allow_kernel_signal(int sig)
@@ -299,7 +299,7 @@ int send_sig(int sig, struct task_struct *task, int priv)
 		return 0;
 	if (sig == SIGKILL)
 		wakes |= TASK_WAKEKILL;
-	__atomic_fetch_or(&task->pending, 1U << sig, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&task->pending.signal, 1U << sig, __ATOMIC_SEQ_CST);
 	wake_up_state(task, wakes);
 	return 0;
 }

@@ -54,6 +54,8 @@ static int vhost_task_fn(void *data)
 	mutex_lock(&vtsk->exit_mutex);
 	if (!test_bit(STOPPED, &vtsk->flags)) {
 		set_bit(KILLED, &vtsk->flags);
+		/* get_signal() has taken it; the task does not exit yet. */
+		flush_signals(current);
 		vtsk->handle_sigkill(vtsk->data);
 	}
 	mutex_unlock(&vtsk->exit_mutex);

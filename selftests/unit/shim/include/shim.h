@@ -78,7 +78,12 @@ struct task_struct {
 	char comm[32];
 	struct mm_struct *mm;
 	struct mm_struct *process;	/* which a signal to the process reaches */
-	unsigned int pending;
+	struct {
+		unsigned int signal;
+	} pending;
+	struct {
+		int siglock;
+	} *sighand;
 	unsigned int allowed;
 	int refs;
 	pthread_mutex_t sleep_lock;

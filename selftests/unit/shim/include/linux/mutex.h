@@ -19,6 +19,7 @@ void shim_mutex_init(struct mutex *m, const char *name);
 void mutex_lock(struct mutex *m);
 int mutex_lock_killable(struct mutex *m);
 #define mutex_lock_killable_nested(m, subclass) ((void)(subclass), mutex_lock_killable(m))
+#define mutex_lock_nested(m, subclass) ((void)(subclass), mutex_lock(m))
 bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
 
