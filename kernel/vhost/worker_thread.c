@@ -24,6 +24,7 @@
 #include <linux/err.h>
 #include <linux/kcov.h>
 #include <linux/kthread.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #ifdef CONFIG_VHOST_TASK
 #include <linux/sched/vhost_task.h>
@@ -171,10 +172,14 @@ static bool vhost_task_run(void *data)
 
 static void vhost_task_worker_killed(void *data)
 {
-	spin_lock_irq(&current->sighand->siglock);
+	/* Our own: it stays until we exit. */
+	struct sighand_struct *sighand =
+		rcu_dereference_protected(current->sighand, true);
+
+	spin_lock_irq(&sighand->siglock);
 	sigaddset(&current->pending.signal, SIGKILL);
 	recalc_sigpending();
-	spin_unlock_irq(&current->sighand->siglock);
+	spin_unlock_irq(&sighand->siglock);
 
 	vhost_worker_killed(data);
 }

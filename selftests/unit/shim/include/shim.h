@@ -71,6 +71,10 @@ struct mm_struct {
 	const char *name;
 };
 
+struct sighand_struct {
+	int siglock;
+};
+
 struct task_struct {
 	unsigned int state;
 	unsigned int flags;
@@ -81,9 +85,7 @@ struct task_struct {
 	struct {
 		unsigned int signal;
 	} pending;
-	struct {
-		int siglock;
-	} *sighand;
+	struct sighand_struct *sighand;
 	unsigned int allowed;
 	int refs;
 	pthread_mutex_t sleep_lock;
