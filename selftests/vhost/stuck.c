@@ -548,8 +548,11 @@ TEST_F(stuck, other_devices_do_not_notice)
 
 static int closes(struct proc *me, void *arg)
 {
-	proc_step(me, "close of a stuck device by its last holder");
 	proc_ready(me);
+	/* Not before the test has closed its own descriptor, or that close would be the last. */
+	while (!__atomic_load_n(&me->page->word[WORD_STOP], __ATOMIC_ACQUIRE))
+		guest_sleep_ms(5);
+	proc_step(me, "close of a stuck device by its last holder");
 	close(*(int *)arg);
 	return 0;
 }
@@ -565,8 +568,9 @@ TEST_F(stuck, last_holder_can_be_killed_in_close)
 	ASSERT_VALID(fd);
 	EXPECT_OK(proc_kill(proc, GONE_MS));
 	ASSERT_OK(proc_start(closes, &fd, &holder));
-	close(fd);
 	EXPECT_OK(proc_wait_ready(holder, SETUP_MS));
+	close(fd);
+	__atomic_store_n(&holder->page->word[WORD_STOP], 1, __ATOMIC_RELEASE);
 	guest_sleep_ms(BLOCKED_MS);
 	EXPECT_OK(proc_kill(holder, GONE_MS));
 	EXPECT_THREADS(proc->pid, 0);
