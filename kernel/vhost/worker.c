@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The workers of a vhost device: the set, and the map from virtqueues to
- * workers.
+ * workers. How others wait for them is in worker_flush.c.
  *
  * Queueing. vq->worker is an RCU pointer. vhost_vq_work_queue() reads it and
  * adds to the worker's list inside one RCU read-side section, without a lock.
  * Whoever takes a pointer away from a virtqueue and then waits for a grace
  * period knows: everything that was queued through the old pointer is on the
  * old worker's list, and nothing more will follow.
- *
- * Waiting. A flush is a piece of work of our own, put behind what is on the
- * list; when it runs, everything before it has run. It is put there only under
- * the lock and only while the thread still looks at the list. Nobody needs the
- * worker itself to wait, so a worker may be freed under a waiter: before its
- * thread ends the list is run to the end.
  *
  * Moving virtqueues (vhost_workers_attach()). Change all pointers, wait for
  * one grace period, then flush each worker that lost a virtqueue. Meanwhile
@@ -38,8 +32,7 @@
 #include <linux/moduleparam.h>
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
-#include <linux/refcount.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "vhost.h"
@@ -51,9 +44,6 @@ static unsigned int max_workers;
 module_param(max_workers, uint, 0644);
 MODULE_PARM_DESC(max_workers,
 		 "Most workers of a device; 0: one per virtqueue (default: 0)");
-
-/* How long a dying task waits before it breaks off accesses to guest memory */
-#define VHOST_INTERRUPT_PERIOD	(HZ / 10)
 
 /* Queueing ---------------------------------------------------------------- */
 
@@ -69,9 +59,14 @@ void vhost_work_init(struct vhost_work *work, vhost_work_fn_t fn)
 }
 EXPORT_SYMBOL_GPL(vhost_work_init);
 
-/* The worker cannot go away: the caller is an RCU reader or holds L. */
-static void vhost_worker_queue(struct vhost_worker *worker,
-			       struct vhost_work *work)
+/**
+ * vhost_worker_queue - queue work on a worker
+ * @worker: the worker; it cannot go away
+ * @work: the work; may be queued already
+ *
+ * Context: an RCU reader, or L held.
+ */
+void vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work)
 {
 	/*
 	 * Fully ordered, set or not: if the flag was set, the run that is
@@ -135,251 +130,6 @@ bool vhost_vq_has_work(struct vhost_virtqueue *vq)
 	return has_work;
 }
 EXPORT_SYMBOL_GPL(vhost_vq_has_work);
-
-/* Waiting ----------------------------------------------------------------- */
-
-/*
- * A task on its way out must not wait for memory that nobody may deliver any
- * more. It breaks the workers' accesses off if the memory is its own, or if the
- * device closes; a stranger who dies must not make a living guest's I/O fail. A
- * close can be left to a kernel thread, which has nobody to kill it.
- */
-static bool vhost_may_interrupt(struct vhost_dev *dev)
-{
-	if (READ_ONCE(dev->workers.closing))
-		return current->flags & (PF_EXITING | PF_KTHREAD) ||
-		       fatal_signal_pending(current);
-	return current->mm == dev->mm && fatal_signal_pending(current);
-}
-
-/**
- * vhost_workers_closing - say that the last reference to the device is gone
- * @dev: the device
- *
- * Context: the driver's release function, before it waits for anything.
- */
-void vhost_workers_closing(struct vhost_dev *dev)
-{
-	WRITE_ONCE(dev->workers.closing, true);
-}
-EXPORT_SYMBOL_GPL(vhost_workers_closing);
-
-/**
- * vhost_workers_interrupt - break off waits of workers for guest memory
- * @dev: the device
- *
- * An access that waits for a page right now fails, as if the page were not
- * mapped, and so do those of the works that the worker took from its list
- * together with this one. Later ones are not affected. Workers that are threads
- * of the owner need no help, since what kills the owner ends their waits too.
- *
- * Context: process; takes L.
- */
-void vhost_workers_interrupt(struct vhost_dev *dev)
-{
-	struct vhost_worker *worker;
-	unsigned long id;
-
-	mutex_lock(&dev->workers.lock);
-	xa_for_each(&dev->workers.xa, id, worker)
-		if (worker->ops->interrupt)
-			worker->ops->interrupt(worker);
-	mutex_unlock(&dev->workers.lock);
-}
-
-/**
- * vhost_wait_for_workers - wait for a completion that workers bring about
- * @dev: the device
- * @done: the completion
- *
- * Waits to the end, but an owner that is killed and whoever closes the device
- * break off the accesses to guest memory that may keep the workers from it.
- *
- * Context: process; takes L.
- */
-void vhost_wait_for_workers(struct vhost_dev *dev, struct completion *done)
-{
-	if (!vhost_may_interrupt(dev) && !wait_for_completion_killable(done))
-		return;
-
-	if (!vhost_may_interrupt(dev)) {
-		wait_for_completion(done);
-		return;
-	}
-	while (!wait_for_completion_timeout(done, VHOST_INTERRUPT_PERIOD))
-		vhost_workers_interrupt(dev);
-}
-EXPORT_SYMBOL_GPL(vhost_wait_for_workers);
-
-/**
- * vhost_vq_lock_nested - lock vq->mutex on behalf of an ioctl or a close
- * @vq: the virtqueue
- * @subclass: for lockdep, if other vq->mutex are held
- *
- * A worker holds vq->mutex across accesses to guest memory. This is
- * mutex_lock() for those who must not outlive their own death because of it. A
- * dying task tries ten times a second, without a place in the queue.
- *
- * Context: process; takes L when the task is dying, and so no caller holds it.
- */
-void vhost_vq_lock_nested(struct vhost_virtqueue *vq, unsigned int subclass)
-{
-	if (!vhost_may_interrupt(vq->dev) &&
-	    !mutex_lock_killable_nested(&vq->mutex, subclass))
-		return;
-
-	if (!vhost_may_interrupt(vq->dev)) {
-		mutex_lock_nested(&vq->mutex, subclass);
-		return;
-	}
-	while (!mutex_trylock(&vq->mutex)) {
-		schedule_timeout_uninterruptible(VHOST_INTERRUPT_PERIOD);
-		vhost_workers_interrupt(vq->dev);
-	}
-}
-EXPORT_SYMBOL_GPL(vhost_vq_lock_nested);
-
-struct vhost_flush {
-	struct vhost_work	work;
-	struct completion	done;
-};
-
-static void vhost_flush_work(struct vhost_work *work)
-{
-	complete(&container_of(work, struct vhost_flush, work)->done);
-}
-
-static void vhost_flush_init(struct vhost_flush *flush)
-{
-	vhost_work_init(&flush->work, vhost_flush_work);
-	init_completion(&flush->done);
-}
-
-/**
- * vhost_dev_flush - wait until all work queued so far has run
- * @dev: the device
- *
- * Covers the workers that the device had all along, and those that are being
- * killed: they run their work before they end.
- *
- * Context: process, not a worker of @dev. Takes L, holds nothing while it
- * waits.
- */
-void vhost_dev_flush(struct vhost_dev *dev)
-{
-	struct vhost_workers *workers = &dev->workers;
-	struct vhost_worker *worker;
-	struct vhost_flush flush;
-	unsigned long id = 0;
-	bool queued;
-
-	for (;; id++) {
-		vhost_flush_init(&flush);
-		mutex_lock(&workers->lock);
-		worker = xa_find(&workers->xa, &id, ULONG_MAX, XA_PRESENT);
-		queued = worker && !worker->ended;
-		if (queued)
-			vhost_worker_queue(worker, &flush.work);
-		mutex_unlock(&workers->lock);
-
-		if (!worker)
-			break;
-		if (queued)
-			vhost_wait_for_workers(dev, &flush.done);
-	}
-}
-EXPORT_SYMBOL_GPL(vhost_dev_flush);
-
-/*
- * A flush of several workers at once that a killed waiter can walk away from:
- * whoever comes last frees it.
- */
-struct vhost_barrier_work {
-	struct vhost_work	work;
-	struct vhost_barrier	*barrier;
-	u32			worker_id;
-};
-
-struct vhost_barrier {
-	refcount_t			refs;	/* the waiter and each work */
-	atomic_t			left;	/* the same, still to come */
-	struct completion		done;
-	unsigned int			n;
-	struct vhost_barrier_work	works[];
-};
-
-static struct vhost_barrier *vhost_barrier_alloc(unsigned int max)
-{
-	struct vhost_barrier *b;
-
-	b = kzalloc(struct_size(b, works, max), GFP_KERNEL);
-	if (!b)
-		return NULL;
-
-	refcount_set(&b->refs, 1);
-	atomic_set(&b->left, 1);
-	init_completion(&b->done);
-	return b;
-}
-
-static void vhost_barrier_put(struct vhost_barrier *b)
-{
-	if (refcount_dec_and_test(&b->refs))
-		kfree(b);
-}
-
-static void vhost_barrier_fn(struct vhost_work *work)
-{
-	struct vhost_barrier *b =
-		container_of(work, struct vhost_barrier_work, work)->barrier;
-
-	if (atomic_dec_and_test(&b->left))
-		complete(&b->done);
-	vhost_barrier_put(b);
-}
-
-/* Remember a worker; once is enough. */
-static void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id)
-{
-	unsigned int i;
-
-	for (i = 0; i < b->n; i++)
-		if (b->works[i].worker_id == worker_id)
-			return;
-	b->works[b->n++].worker_id = worker_id;
-}
-
-/*
- * Flush the remembered workers. One that was freed since, or whose thread has
- * ended, has run its work.
- *
- * Drops the waiter's reference. -EINTR if the waiter is being killed.
- */
-static int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev)
-{
-	struct vhost_barrier_work *bw;
-	struct vhost_worker *worker;
-	int err = 0;
-
-	mutex_lock(&dev->workers.lock);
-	for (bw = b->works; bw < b->works + b->n; bw++) {
-		worker = xa_load(&dev->workers.xa, bw->worker_id);
-		if (!worker || worker->ended)
-			continue;
-		bw->barrier = b;
-		vhost_work_init(&bw->work, vhost_barrier_fn);
-		refcount_inc(&b->refs);
-		atomic_inc(&b->left);
-		vhost_worker_queue(worker, &bw->work);
-	}
-	mutex_unlock(&dev->workers.lock);
-
-	if (!atomic_dec_and_test(&b->left) &&
-	    wait_for_completion_killable(&b->done))
-		err = -EINTR;
-	vhost_barrier_put(b);
-	return err;
-}
 
 /* The set ----------------------------------------------------------------- */
 
@@ -828,7 +578,7 @@ int vhost_workers_attach(struct vhost_dev *dev,
 	}
 	mutex_unlock(&dev->workers.lock);
 
-	if (err || !b->n) {
+	if (err || vhost_barrier_is_empty(b)) {
 		vhost_barrier_put(b);
 		return err;
 	}

@@ -17,18 +17,18 @@
 #ifndef _VHOST_WORKER_H
 #define _VHOST_WORKER_H
 
+#include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include <linux/vhost_worker.h>
 
-struct completion;
 struct task_struct;
+struct vhost_barrier;
 struct vhost_dev;
 struct vhost_task;
 struct vhost_virtqueue;
-struct vhost_work;
 struct vhost_worker_ops;
 
 /**
@@ -100,12 +100,35 @@ struct vhost_worker_ops {
 	void (*interrupt)(struct vhost_worker *worker);
 };
 
+/**
+ * struct vhost_flush - a work that tells when those before it have run
+ * @work: what goes on the list
+ * @done: @work has run
+ *
+ * vhost.h defines struct vhost_work before it includes this header.
+ */
+struct vhost_flush {
+	struct vhost_work	work;
+	struct completion	done;
+};
+
 /* worker_thread.c, for worker.c */
 const struct vhost_worker_ops *vhost_worker_kind(struct vhost_dev *dev);
 bool vhost_worker_run(struct vhost_worker *worker);
 
 /* worker.c, for worker_thread.c */
 void vhost_worker_killed(void *data);
+
+/* worker.c, for worker_flush.c */
+void vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work);
+
+/* worker_flush.c, for worker.c */
+void vhost_flush_init(struct vhost_flush *flush);
+struct vhost_barrier *vhost_barrier_alloc(unsigned int max);
+void vhost_barrier_put(struct vhost_barrier *b);
+void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id);
+bool vhost_barrier_is_empty(const struct vhost_barrier *b);
+int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev);
 
 /* worker.c, for the front ends */
 struct vhost_worker *vhost_worker_create(struct vhost_dev *dev);
