@@ -16,6 +16,7 @@
 #include "error.h"
 #include "lio.h"
 #include "lio_priv.h"
+#include "watch.h"
 
 #define LIO_PAGE	4096
 #define LIO_DEFAULT	(64 << 20)
@@ -165,8 +166,9 @@ static int make_target(struct lio *target)
 }
 
 /* Everything that make_target() and lio_add_lun() made, whatever of it is there. */
-int lio_undo(const struct lio *target)
+static int undo(const void *what)
 {
+	const struct lio *target = what;
 	char path[LIO_PATH], file[LIO_PATH];
 	unsigned int lun;
 	int err;
@@ -219,8 +221,10 @@ int lio_create(const struct lio_opts *opts, struct lio **targetp)
 	target->opts.luns = target->opts.luns ?: 1;
 	name_target(target);
 	err = lio_mount();
-	if (!err)
-		err = lio_watch(target);
+	if (!err) {
+		target->watch_fd = watch_start("lio-watcher", undo, target);
+		err = target->watch_fd < 0 ? target->watch_fd : 0;
+	}
 	if (err) {
 		free(target);
 		return err;
@@ -243,11 +247,11 @@ int lio_destroy(struct lio *target)
 	if (target->maker != getpid())
 		return guest_fail(EPERM, "target %s belongs to process %d", target->wwpn,
 				  target->maker);
-	err = lio_undo(target);
+	err = undo(target);
 	if (err)
 		close(target->watch_fd);
 	else
-		lio_unwatch(target);
+		watch_stop(target->watch_fd);
 	free(target);
 	return err;
 }

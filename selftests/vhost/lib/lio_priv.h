@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * lio_priv.h - private to the LIO helper: configfs steps and the watcher
+ * lio_priv.h - private to the LIO helper: configfs steps
  */
 #ifndef GUEST_LIO_PRIV_H
 #define GUEST_LIO_PRIV_H
@@ -22,12 +22,5 @@ int lio_write(const char *dir, const char *name, const char *text);
 int lio_remove_lun_dir(const char *path);	/* its links, then itself */
 int lio_remove_tpg(const char *wwpn);		/* LUNs, nexus, portal group, target */
 int lio_remove_stores(const char *hba);		/* our backstores, then the HBA directory */
-
-/* lio.c */
-int lio_undo(const struct lio *target);
-
-/* lio_watch.c: start the watcher; tell it that everything is undone and wait until it is gone. */
-int lio_watch(struct lio *target);
-void lio_unwatch(struct lio *target);
 
 #endif /* GUEST_LIO_PRIV_H */

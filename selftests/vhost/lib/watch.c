@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lio_watch.c - the process that undoes a target when its maker ends
+ * watch.c - the process that undoes something when its maker ends
  *
  * The watcher holds a pidfd of the maker, which becomes readable when the whole process is gone,
  * after the last of its descriptors was closed: unlike the end of a pipe this cannot be held up by
@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 
 #include "error.h"
-#include "lio_priv.h"
+#include "watch.h"
 
-#define UNDO_MS		15000	/* how long devices that still use the target are waited for */
+#define UNDO_MS		15000	/* how long those that still use it are waited for */
 #define UNDO_STEP_MS	50
 
 /* Keep nothing of the maker's: no vhost device, no pipe of the test runner. */
@@ -41,18 +41,24 @@ static void drop_descriptors(int *pidfd, int *pipe_fd)
 	syscall(SYS_close_range, 102, ~0U, 0);
 }
 
-static void undo_with_patience(const struct lio *target)
+struct job {
+	const char *name;
+	watch_undo undo;
+	const void *what;
+};
+
+static void undo_with_patience(const struct job *job)
 {
 	uint64_t start = guest_now_ns();
 
-	while (lio_undo(target) && guest_left_ms(start, UNDO_MS))
+	while (job->undo(job->what) && guest_left_ms(start, UNDO_MS))
 		guest_sleep_ms(UNDO_STEP_MS);
 }
 
 /*
  * One byte: the maker has undone it. End of file: all ends of the pipe are closed, look at pidfd.
  */
-static void __attribute__((noreturn)) watch(const struct lio *target, int pidfd, int pipe_fd)
+static void __attribute__((noreturn)) watch(const struct job *job, int pidfd, int pipe_fd)
 {
 	struct pollfd pfd[2];
 	char byte;
@@ -69,14 +75,13 @@ static void __attribute__((noreturn)) watch(const struct lio *target, int pidfd,
 			pfd[1].fd = -1;
 		}
 		if (pfd[0].revents) {
-			undo_with_patience(target);
+			undo_with_patience(job);
 			_exit(0);
 		}
 	}
 }
 
-static void __attribute__((noreturn)) become_watcher(const struct lio *target, int pidfd,
-						     int pipe_fd)
+static void __attribute__((noreturn)) become_watcher(const struct job *job, int pidfd, int pipe_fd)
 {
 	sigset_t all;
 
@@ -84,53 +89,52 @@ static void __attribute__((noreturn)) become_watcher(const struct lio *target, i
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	if (fork() == 0) {
-		prctl(PR_SET_NAME, "lio-watcher");
-		watch(target, pidfd, pipe_fd);
+		prctl(PR_SET_NAME, job->name);
+		watch(job, pidfd, pipe_fd);
 	}
 	_exit(0);
 }
 
-static int fork_watcher(struct lio *target, int pidfd, int pipe_fds[2])
+static int fork_watcher(const struct job *job, int pidfd, int pipe_fds[2])
 {
 	pid_t pid = fork();
 
 	if (pid < 0)
-		return guest_fail(errno, "fork of the LIO watcher");
+		return guest_fail(errno, "fork of the %s", job->name);
 	if (!pid) {
 		close(pipe_fds[1]);
-		become_watcher(target, pidfd, pipe_fds[0]);
+		become_watcher(job, pidfd, pipe_fds[0]);
 	}
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return 0;
 }
 
-int lio_watch(struct lio *target)
+int watch_start(const char *name, watch_undo undo, const void *what)
 {
+	const struct job job = { name, undo, what };
 	int pipe_fds[2], pidfd, err;
 
 	pidfd = syscall(SYS_pidfd_open, getpid(), 0);
 	if (pidfd < 0)
 		return guest_fail(errno, "pidfd_open");
 	if (pipe2(pipe_fds, O_CLOEXEC)) {
-		err = guest_fail(errno, "pipe of the LIO watcher");
+		err = guest_fail(errno, "pipe of the %s", name);
 		close(pidfd);
 		return err;
 	}
-	err = fork_watcher(target, pidfd, pipe_fds);
+	err = fork_watcher(&job, pidfd, pipe_fds);
 	close(pidfd);
 	close(pipe_fds[0]);
 	if (err)
 		close(pipe_fds[1]);
-	else
-		target->watch_fd = pipe_fds[1];
-	return err;
+	return err ?: pipe_fds[1];
 }
 
-void lio_unwatch(struct lio *target)
+void watch_stop(int fd)
 {
-	ssize_t written = write(target->watch_fd, "u", 1);
+	ssize_t written = write(fd, "u", 1);
 
 	(void)written;		/* a watcher that is gone needs no message */
-	close(target->watch_fd);
+	close(fd);
 }
