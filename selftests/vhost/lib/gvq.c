@@ -98,6 +98,7 @@ int gvq_create(struct gmem *mem, unsigned int index, const struct gvq_opts *opts
 	vq->num = opts->num ?: 128;
 	vq->indirect = opts->indirect;
 	vq->event_idx = opts->event_idx;
+	vq->guest_addr = opts->guest_addr;
 	vq->kick_fd = -1;
 	vq->call_fd = -1;
 	if (vq->num > 32768 || vq->num & (vq->num - 1))
@@ -166,13 +167,18 @@ int gvq_get_base(struct gvq *vq, int fd, unsigned int *base)
 	return 0;
 }
 
+static uint64_t part_addr(const struct gvq *vq, const void *part)
+{
+	return vq->guest_addr ? gmem_gpa(vq->mem, part) : (uintptr_t)part;
+}
+
 int gvq_set_addr(struct gvq *vq, int fd)
 {
 	struct vhost_vring_addr addr = {
 		.index = vq->index,
-		.desc_user_addr = (uintptr_t)vq->desc,
-		.avail_user_addr = (uintptr_t)vq->avail,
-		.used_user_addr = (uintptr_t)vq->used,
+		.desc_user_addr = part_addr(vq, vq->desc),
+		.avail_user_addr = part_addr(vq, vq->avail),
+		.used_user_addr = part_addr(vq, vq->used),
 	};
 
 	if (ioctl(fd, VHOST_SET_VRING_ADDR, &addr))

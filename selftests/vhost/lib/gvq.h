@@ -25,6 +25,7 @@ struct gvq_opts {
 	bool event_idx;		/* VIRTIO_RING_F_EVENT_IDX was acknowledged by the device */
 	bool no_call;		/* the device gets no call eventfd: gvq_wait() polls the ring */
 	bool no_kick;		/* the device gets no kick eventfd */
+	bool guest_addr;	/* it wants guest addresses of the ring, not ours (vhost-vdpa) */
 	/* Ring parts on pages of the caller's (gmem_alloc_special()), NULL = ordinary memory. */
 	void *desc;		/* num * 16 bytes; touched by gvq_add() and gvq_write_desc() */
 	void *avail;		/* 6 + num * 2 bytes; touched by every add, kick (event) and wait */
@@ -40,7 +41,7 @@ struct gvq {
 	struct gmem *mem;	/* not owned */
 	unsigned int index;	/* vq number in the device */
 	unsigned int num;
-	bool indirect, event_idx;
+	bool indirect, event_idx, guest_addr;
 	struct vring_desc *desc;
 	struct vring_avail *avail;
 	struct vring_used *used;
