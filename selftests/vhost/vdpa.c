@@ -382,16 +382,22 @@ static int own_and_work(struct proc *me, void *path)
 static int kill_owner(struct vduse *disk, proc_fn fn)
 {
 	bool waits = fn == own_with_requests_outstanding;
+	struct vduse_counts before, after;
 	struct proc *owner;
 	int err;
 
 	vduse_hold(disk, waits);
+	vduse_count(disk, &before);
 	err = proc_start(fn, (void *)vduse_path(disk), &owner);
 	if (err)
 		return err;
 	err = waits ? proc_wait_ready(owner, CALL_MS) : proc_wait_progress(owner, 1, CALL_MS);
 	if (!err)
 		err = proc_kill(owner, GONE_MS);
+	vduse_count(disk, &after);
+	if (!err && waits != (after.requests == before.requests))
+		err = guest_fail(EPROTO, "%s", waits ? "a request was not outstanding" :
+						       "no request was answered");
 	proc_free(owner);
 	vduse_hold(disk, false);
 	return err;
