@@ -29,13 +29,19 @@
 #include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/kcov.h>
+#include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
 #include <linux/nospec.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "vhost.h"
+#include "netlink.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -66,14 +72,14 @@ EXPORT_SYMBOL_GPL(vhost_work_init);
  *
  * Context: an RCU reader, or L held.
  */
-void vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work)
+bool vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work)
 {
 	/*
 	 * Fully ordered, set or not: if the flag was set, the run that is
 	 * to come sees what we wrote before. See vhost_worker_run().
 	 */
 	if (test_and_set_bit(VHOST_WORK_QUEUED, &work->flags))
-		return;
+		return false;
 
 	/*
 	 * llist_add() is fully ordered: either the thread sees the work when
@@ -82,6 +88,7 @@ void vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work)
 	 */
 	if (llist_add(&work->node, &worker->work_list))
 		worker->ops->wakeup(worker);
+	return true;
 }
 
 /**
@@ -100,13 +107,26 @@ bool vhost_vq_work_queue(struct vhost_virtqueue *vq, struct vhost_work *work)
 
 	rcu_read_lock();
 	worker = rcu_dereference(vq->worker);
-	if (worker)
-		vhost_worker_queue(worker, work);
+	if (worker && vhost_worker_queue(worker, work))
+		atomic64_inc(&vq->counts.works);
 	rcu_read_unlock();
 
 	return worker;
 }
 EXPORT_SYMBOL_GPL(vhost_vq_work_queue);
+
+/**
+ * vhost_poll_kicked - something came on a file that the device polls
+ * @poll: the poll; if it is that of a virtqueue's kick eventfd, this is a kick
+ *
+ * Context: any; the wait queue of the file is locked.
+ */
+void vhost_poll_kicked(struct vhost_poll *poll)
+{
+	if (poll == &poll->vq->poll)
+		atomic64_inc(&poll->vq->counts.kicks);
+	vhost_poll_queue(poll);
+}
 
 /**
  * vhost_vq_has_work - tell whether the worker of a virtqueue has work to do
@@ -154,7 +174,7 @@ static struct vhost_worker *vhost_worker_find(struct vhost_dev *dev, u32 id)
 	lockdep_assert_held(&dev->workers.lock);
 
 	worker = xa_load(&dev->workers.xa, id);
-	if (!worker || worker->freeing)
+	if (!worker)
 		return ERR_PTR(-ENODEV);
 	return worker;
 }
@@ -166,19 +186,32 @@ static void vhost_worker_uncount(struct vhost_dev *dev)
 	mutex_unlock(&dev->workers.lock);
 }
 
+/**
+ * vhost_workers_max - the most workers that a device may have
+ * @dev: the device
+ *
+ * Context: any.
+ * Return: the cap, 1 at least: no device works without.
+ */
+unsigned int vhost_workers_max(struct vhost_dev *dev)
+{
+	unsigned int cap = READ_ONCE(max_workers);
+
+	if (!dev->workers.many)
+		return 1;
+	if (!cap)
+		cap = dev->nvqs;
+	return max(cap, 1U);
+}
+
 static int vhost_worker_reserve(struct vhost_dev *dev, u32 *id)
 {
 	struct vhost_workers *workers = &dev->workers;
-	unsigned int cap = READ_ONCE(max_workers);
 	bool room;
 	int ret;
 
-	if (!cap)
-		cap = dev->nvqs;
-
-	/* A device needs its first worker whatever the cap. */
 	mutex_lock(&workers->lock);
-	room = workers->count < max(cap, 1U);
+	room = workers->count < vhost_workers_max(dev);
 	workers->count += room;
 	mutex_unlock(&workers->lock);
 	if (!room)
@@ -199,22 +232,55 @@ static void vhost_worker_unreserve(struct vhost_dev *dev, u32 id)
 	vhost_worker_uncount(dev);
 }
 
+/*
+ * Who looks for the threads of a process knows vhost-<pid>; device and worker
+ * come behind it. A thread of the owner shows its process anyway, so that the
+ * pid may go where a name has no room.
+ */
+static void vhost_worker_name(struct vhost_worker *worker, char *name, size_t size)
+{
+	struct vhost_workers *workers = &worker->dev->workers;
+	int len;
+
+	len = snprintf(name, size, "vhost-%d-%u.%u", pid_nr(workers->owner),
+		       workers->dev_id, worker->id);
+	if (len >= TASK_COMM_LEN && worker->ops->kind == VHOST_THREAD_KIND_TASK)
+		snprintf(name, size, "vhost-%u.%u", workers->dev_id, worker->id);
+}
+
+/* Whoever asks for it, a worker's memory is the owner's. */
+static struct vhost_worker *vhost_worker_alloc(struct vhost_dev *dev)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(dev->mm);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct vhost_worker *worker;
+
+	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return worker;
+}
+
 /**
  * vhost_worker_create - make a worker that nobody can find yet
- * @dev: the device; dev->mm is set
+ * @dev: the device; dev->mm is set and it has its number
+ * @owner: the thread of the owner whose cgroups and limits count
+ * @timeout: how long the owner may take for its part, in jiffies; it has one
+ *	only if @owner is not the caller
  *
- * Its thread runs. The thread of the first worker has the name that tools
- * know, vhost-<pid of the owner>; the others add their id.
+ * Its thread runs, and is named after owner, device and worker.
  *
- * Context: the owner, D held. Takes L.
+ * Context: D held. Takes L.
  * Return: the worker; -ENOSPC at the cap, or what making the thread failed
  * with: -EAGAIN (RLIMIT_NPROC, pids.max), -ERESTARTNOINTR (a signal is
- * pending), -EINTR (being killed), -ENOMEM.
+ * pending), -EINTR (being killed), -ENOMEM; for another than the owner also
+ * -EOWNERDEAD, -ETIMEDOUT.
  */
-struct vhost_worker *vhost_worker_create(struct vhost_dev *dev)
+struct vhost_worker *vhost_worker_create(struct vhost_dev *dev,
+					 struct task_struct *owner, long timeout)
 {
 	struct vhost_worker *worker;
-	char name[32];
+	char name[40];
 	u32 id;
 	int err;
 
@@ -223,22 +289,20 @@ struct vhost_worker *vhost_worker_create(struct vhost_dev *dev)
 		return ERR_PTR(err);
 
 	err = -ENOMEM;
-	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+	worker = vhost_worker_alloc(dev);
 	if (!worker)
 		goto unreserve;
 
 	init_llist_head(&worker->work_list);
+	init_completion(&worker->running);
+	u64_stats_init(&worker->syncp);
 	worker->ops = vhost_worker_kind(dev);
 	worker->dev = dev;
 	worker->kcov_handle = kcov_common_handle();
 	worker->id = id;
+	vhost_worker_name(worker, name, sizeof(name));
 
-	if (id)
-		snprintf(name, sizeof(name), "vhost-%d-%u", current->pid, id);
-	else
-		snprintf(name, sizeof(name), "vhost-%d", current->pid);
-
-	err = worker->ops->create(worker, name);
+	err = worker->ops->create(worker, name, owner, timeout);
 	if (err)
 		goto free;
 
@@ -251,36 +315,109 @@ unreserve:
 	return ERR_PTR(err);
 }
 
-/**
- * vhost_worker_destroy - end a worker
- * @worker: no virtqueue leads to it, and all that they queued has run
- *
- * What may still be on its list are flushes, which found it in the set a
- * moment ago. They end before the thread does.
- *
- * Context: process; takes L.
+/*
+ * Take a worker out of the set. What may still be on its list then are flushes,
+ * which found it in the set a moment ago; @last is behind them. False if the
+ * thread has ended and so ran them all.
  */
-void vhost_worker_destroy(struct vhost_worker *worker)
+static bool vhost_worker_unlink(struct vhost_worker *worker, struct vhost_flush *last)
 {
 	struct vhost_workers *workers = &worker->dev->workers;
-	struct vhost_flush last;
 	bool queued;
 
-	vhost_flush_init(&last);
-
+	vhost_flush_init(last);
 	mutex_lock(&workers->lock);
 	xa_erase(&workers->xa, worker->id);
 	workers->count--;
 	queued = !worker->ended;
 	if (queued)
-		vhost_worker_queue(worker, &last.work);
+		vhost_worker_queue(worker, &last->work);
 	mutex_unlock(&workers->lock);
+	vhost_registry_changed();
+	return queued;
+}
 
-	if (queued)
-		wait_for_completion(&last.done);
+static void vhost_worker_end(struct vhost_worker *worker)
+{
 	worker->ops->stop(worker);
 	WARN_ON_ONCE(!llist_empty(&worker->work_list));
+	if (worker->thread)
+		put_task_struct(worker->thread);
 	kfree(worker);
+}
+
+/**
+ * vhost_worker_destroy - end a worker
+ * @worker: no virtqueue leads to it, and all that they queued has run
+ *
+ * Context: process; takes L.
+ */
+void vhost_worker_destroy(struct vhost_worker *worker)
+{
+	struct vhost_flush last;
+
+	if (vhost_worker_unlink(worker, &last))
+		wait_for_completion(&last.done);
+	vhost_worker_end(worker);
+}
+
+/* The end of a worker that somebody may not want to wait for. */
+struct vhost_reaper {
+	struct work_struct	work;
+	struct vhost_worker	*worker;
+	struct vhost_flush	last;
+	bool			queued;
+	refcount_t		refs;	/* the work and who waits */
+	struct completion	done;
+};
+
+static void vhost_reaper_put(struct vhost_reaper *r)
+{
+	if (refcount_dec_and_test(&r->refs))
+		kfree(r);
+}
+
+static void vhost_reaper_work(struct work_struct *work)
+{
+	struct vhost_reaper *r = container_of(work, struct vhost_reaper, work);
+	struct vhost_dev *dev = r->worker->dev;
+
+	if (r->queued)
+		wait_for_completion(&r->last.done);
+	vhost_worker_end(r->worker);
+	complete(&r->done);
+	vhost_reaper_put(r);
+	vhost_dev_put(dev);
+}
+
+/**
+ * vhost_worker_destroy_within - end a worker, and do not wait for it for long
+ * @worker: no virtqueue leads to it, and all that they queued has run
+ * @timeout: how long to wait, in jiffies
+ *
+ * A thread of an owner that is stopped ends when the owner goes on, or dies.
+ * The worker is not in the set any more when this returns, and a close of the
+ * device waits for it.
+ *
+ * Context: process; takes L. The caller has the device by vhost_dev_get().
+ */
+void vhost_worker_destroy_within(struct vhost_worker *worker, long timeout)
+{
+	struct vhost_reaper *r = kzalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r) {
+		vhost_worker_destroy(worker);
+		return;
+	}
+	INIT_WORK(&r->work, vhost_reaper_work);
+	refcount_set(&r->refs, 2);
+	init_completion(&r->done);
+	r->worker = worker;
+	refcount_inc(&worker->dev->workers.users);
+	r->queued = vhost_worker_unlink(worker, &r->last);
+	queue_work(system_unbound_wq, &r->work);
+	wait_for_completion_timeout(&r->done, timeout);
+	vhost_reaper_put(r);
 }
 
 /**
@@ -298,6 +435,7 @@ void vhost_worker_publish(struct vhost_worker *worker)
 	/* Cannot fail: the reservation has the memory. */
 	xa_store(&workers->xa, worker->id, worker, GFP_KERNEL_ACCOUNT);
 	trace_vhost_worker_create(worker);
+	vhost_registry_changed();
 }
 
 static void vhost_worker_detach_vq(struct vhost_worker *worker)
@@ -312,18 +450,21 @@ static void vhost_worker_detach_vq(struct vhost_worker *worker)
  * vhost_worker_free - end a worker that serves no virtqueue
  * @dev: the device
  * @id: id of the worker
+ * @timeout: how long to wait for the worker, in jiffies; MAX_SCHEDULE_TIMEOUT:
+ *	until its thread is gone. Otherwise the caller has the device by
+ *	vhost_dev_get().
  *
  * Work that was queued on it has run when this returns 0.
  *
  * Context: process, D held. Takes L; waits for the worker without it.
  * Return: 0; -ENODEV (no such worker), -EBUSY (a virtqueue is attached),
- * -ENOMEM; -EINTR: the caller is being killed, the worker stays.
+ * -ENOMEM; the worker stays: -EINTR (the caller is being killed), -ETIMEDOUT.
  */
-int vhost_worker_free(struct vhost_dev *dev, u32 id)
+int vhost_worker_free(struct vhost_dev *dev, u32 id, long timeout)
 {
 	struct vhost_worker *worker;
 	struct vhost_barrier *b;
-	unsigned long gp_state;
+	unsigned long gp_state = 0;
 	int err = 0;
 
 	b = vhost_barrier_alloc(1);
@@ -336,27 +477,27 @@ int vhost_worker_free(struct vhost_dev *dev, u32 id)
 		err = PTR_ERR(worker);
 	else if (worker->attached)
 		err = -EBUSY;
+	else
+		gp_state = worker->gp_state;
+	mutex_unlock(&dev->workers.lock);
 	if (err) {
-		mutex_unlock(&dev->workers.lock);
 		vhost_barrier_put(b);
 		return err;
 	}
-	worker->freeing = true;
-	gp_state = worker->gp_state;
-	mutex_unlock(&dev->workers.lock);
 
+	/* D keeps others from attaching to it, and from freeing it, too. */
 	cond_synchronize_rcu(gp_state);
 	vhost_barrier_add(b, id);
-	err = vhost_barrier_wait(b, dev);
-	if (err) {
-		mutex_lock(&dev->workers.lock);
-		worker->freeing = false;
-		mutex_unlock(&dev->workers.lock);
+	err = vhost_barrier_wait(b, dev, timeout);
+	if (err)
 		return err;
-	}
 
 	trace_vhost_worker_free(worker);
-	vhost_worker_destroy(worker);
+	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_DEL_NTF);
+	if (timeout == MAX_SCHEDULE_TIMEOUT)
+		vhost_worker_destroy(worker);
+	else
+		vhost_worker_destroy_within(worker, timeout);
 	return 0;
 }
 
@@ -398,6 +539,27 @@ void vhost_worker_killed(void *data)
 	worker->ended = true;
 	mutex_unlock(&dev->workers.lock);
 	vhost_worker_run(worker);
+
+	vhost_registry_changed();
+	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_KILLED_NTF);
+}
+
+/**
+ * vhost_worker_read_counts - read what a worker has done so far
+ * @worker: the worker; cannot go away
+ * @counts: where to put it
+ *
+ * Context: any but the worker's own thread.
+ */
+void vhost_worker_read_counts(struct vhost_worker *worker,
+			      struct vhost_worker_counts *counts)
+{
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&worker->syncp);
+		*counts = worker->counts;
+	} while (u64_stats_fetch_retry(&worker->syncp, start));
 }
 
 /**
@@ -413,8 +575,12 @@ void vhost_workers_init(struct vhost_dev *dev)
 	dev->workers.next_id = 0;
 	dev->workers.count = 0;
 	dev->workers.closing = false;
-	for (i = 0; i < dev->nvqs; i++)
+	vhost_registry_init(dev);
+	for (i = 0; i < dev->nvqs; i++) {
 		RCU_INIT_POINTER(dev->vqs[i]->worker, NULL);
+		atomic64_set(&dev->vqs[i]->counts.kicks, 0);
+		atomic64_set(&dev->vqs[i]->counts.works, 0);
+	}
 }
 
 /**
@@ -429,12 +595,17 @@ void vhost_workers_init(struct vhost_dev *dev)
 int vhost_workers_start(struct vhost_dev *dev)
 {
 	struct vhost_worker *worker;
-	int i;
+	int i, err;
 
+	err = vhost_registry_reserve(dev);
+	if (err)
+		return err;
 	dev->workers.next_id = 0;
-	worker = vhost_worker_create(dev);
-	if (IS_ERR(worker))
+	worker = vhost_worker_create(dev, current, MAX_SCHEDULE_TIMEOUT);
+	if (IS_ERR(worker)) {
+		vhost_registry_remove(dev);
 		return PTR_ERR(worker);
+	}
 
 	mutex_lock(&dev->workers.lock);
 	vhost_worker_publish(worker);
@@ -443,6 +614,8 @@ int vhost_workers_start(struct vhost_dev *dev)
 		worker->attached++;
 	}
 	mutex_unlock(&dev->workers.lock);
+	vhost_registry_publish(dev);
+	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_ADD_NTF);
 	return 0;
 }
 
@@ -468,6 +641,7 @@ void vhost_workers_stop(struct vhost_dev *dev)
 	if (!dev->use_worker || !vhost_dev_has_owner(dev))
 		return;
 
+	vhost_registry_remove(dev);
 	mutex_lock(&dev->workers.lock);
 	for (i = 0; i < dev->nvqs; i++) {
 		worker = vhost_vq_worker(dev->vqs[i]);
@@ -516,14 +690,17 @@ static int vhost_map_check(struct vhost_dev *dev,
 	return 0;
 }
 
-/* Change one pointer, and remember in @b the worker that needs a flush. */
-static void vhost_map_set(struct vhost_virtqueue *vq, u32 index,
+/*
+ * Change one pointer, and remember in @b the worker that needs a flush. Tell
+ * whether it was another one.
+ */
+static bool vhost_map_set(struct vhost_virtqueue *vq, u32 index,
 			  struct vhost_worker *new, struct vhost_barrier *b)
 {
 	struct vhost_worker *old = vhost_vq_worker(vq);
 
 	if (old == new)
-		return;
+		return false;
 
 	rcu_assign_pointer(vq->worker, new);
 	new->attached++;
@@ -537,6 +714,7 @@ static void vhost_map_set(struct vhost_virtqueue *vq, u32 index,
 		/* A kick that found no worker was dropped: look again. */
 		vhost_worker_queue(new, &vq->poll.work);
 	}
+	return true;
 }
 
 /**
@@ -544,6 +722,7 @@ static void vhost_map_set(struct vhost_virtqueue *vq, u32 index,
  * @dev: the device
  * @map: pairs of virtqueue index and worker id
  * @n: number of pairs
+ * @timeout: how long to wait for the workers that lose a virtqueue, in jiffies
  *
  * All or nothing: either every pair is in force, or the map is as it was. The
  * virtqueues keep running. Work queued before the call has run when it returns
@@ -552,12 +731,15 @@ static void vhost_map_set(struct vhost_virtqueue *vq, u32 index,
  *
  * Context: D held. Takes L; waits for workers without it.
  * Return: 0; -ENOBUFS (no such virtqueue), -ENODEV (no such worker),
- * -EOWNERDEAD (the worker was killed), -ENOMEM: nothing changed. -EINTR: the
- * caller is being killed; the map changed, but earlier work may not have run.
+ * -EOWNERDEAD (the worker was killed), -ENOMEM: nothing changed. -EINTR (the
+ * caller is being killed) and -ETIMEDOUT: the map changed, but earlier work may
+ * not have run.
  */
 int vhost_workers_attach(struct vhost_dev *dev,
-			 const struct vhost_vring_worker *map, unsigned int n)
+			 const struct vhost_vring_worker *map, unsigned int n,
+			 long timeout)
 {
+	bool changed = false;
 	struct vhost_barrier *b;
 	unsigned int i;
 	int err;
@@ -573,10 +755,15 @@ int vhost_workers_attach(struct vhost_dev *dev,
 	for (i = 0; !err && i < n; i++) {
 		u32 index = array_index_nospec(map[i].index, dev->nvqs);
 
-		vhost_map_set(dev->vqs[index], index,
-			      vhost_worker_find(dev, map[i].worker_id), b);
+		changed |= vhost_map_set(dev->vqs[index], index,
+					 vhost_worker_find(dev, map[i].worker_id), b);
 	}
 	mutex_unlock(&dev->workers.lock);
+
+	if (changed) {
+		vhost_registry_changed();
+		vhost_nl_map_event(dev, map, n);
+	}
 
 	if (err || vhost_barrier_is_empty(b)) {
 		vhost_barrier_put(b);
@@ -585,5 +772,5 @@ int vhost_workers_attach(struct vhost_dev *dev,
 
 	/* From here on nobody queues on a worker that a virtqueue left. */
 	synchronize_rcu();
-	return vhost_barrier_wait(b, dev);
+	return vhost_barrier_wait(b, dev, timeout);
 }

@@ -13,23 +13,60 @@
  *   L  vhost_workers.lock
  *   R  written under L, read under RCU (see vhost_vq_work_queue())
  *   I  set before the object is published, then constant
+ *   T  written by the worker's own thread only
  */
 #ifndef _VHOST_WORKER_H
 #define _VHOST_WORKER_H
 
 #include <linux/completion.h>
+#include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/u64_stats_sync.h>
 #include <linux/xarray.h>
+#include <linux/vhost_netlink.h>
 #include <linux/vhost_worker.h>
 
 struct task_struct;
+struct pid;
 struct vhost_barrier;
 struct vhost_dev;
+struct vhost_poll;
 struct vhost_task;
 struct vhost_virtqueue;
 struct vhost_worker_ops;
+
+/* Longest name of a target, see VHOST_SCSI_SET_ENDPOINT */
+#define VHOST_WWPN_SIZE		224
+
+/**
+ * struct vhost_vq_counts - what has been asked of a virtqueue
+ * @kicks: kicks of the guest that arrived
+ * @works: pieces of work that were queued
+ */
+struct vhost_vq_counts {
+	atomic64_t	kicks;
+	atomic64_t	works;
+};
+
+/**
+ * struct vhost_worker_counts - what a worker has done
+ * @works: pieces of work that it ran
+ * @runs: how often it emptied its list
+ * @wakeups: runs that came after it had slept
+ * @busy_ns: time in runs, in nanoseconds
+ * @longest_run_ns: longest run, in nanoseconds
+ */
+struct vhost_worker_counts {
+	u64	works;
+	u64	runs;
+	u64	wakeups;
+	u64	busy_ns;
+	u64	longest_run_ns;
+};
 
 /**
  * struct vhost_worker - a thread that runs the work of the virtqueues
@@ -39,6 +76,11 @@ struct vhost_worker_ops;
  * @ops: I: what differs between the kinds of thread
  * @task: I: the thread, a kernel thread
  * @vtsk: I: the thread, a thread of the owner
+ * @thread: the thread, set when it runs first: see vhost_worker_thread()
+ * @running: completed when @thread is set
+ * @syncp: for readers of @counts
+ * @counts: T: what it has done
+ * @idle: T: its list was empty when it last looked
  * @dev: I: the device
  * @kcov_handle: I: kcov handle of the program that made the worker
  * @id: I: id, unique in the device
@@ -46,7 +88,6 @@ struct vhost_worker_ops;
  * @killed: L: the thread is ending because its process was killed, so that
  *	nobody may attach to it any more
  * @ended: L: the thread has looked at its list for the last time
- * @freeing: L: someone is about to free it, so that nobody may attach to it
  * @gp_state: L: RCU state when @attached last fell to 0: once that grace
  *	period is over, nobody can queue work here any more
  */
@@ -57,13 +98,17 @@ struct vhost_worker {
 		struct task_struct	*task;
 		struct vhost_task	*vtsk;
 	};
+	struct task_struct		*thread;
+	struct completion		running;
+	struct u64_stats_sync		syncp;
+	struct vhost_worker_counts	counts;
+	bool				idle;
 	struct vhost_dev		*dev;
 	u64				kcov_handle;
 	u32				id;
 	unsigned int			attached;
 	bool				killed;
 	bool				ended;
-	bool				freeing;
 	unsigned long			gp_state;
 };
 
@@ -75,6 +120,13 @@ struct vhost_worker {
  * @next_id: D: where the search for a free id begins
  * @count: L: number of workers, those in the making included
  * @closing: the last reference to the device is gone; never false again
+ * @backend: I: name of the driver
+ * @many: I: the driver is made for more than one worker
+ * @dev_id: D and L to write: number of the device, 0 while it has no owner
+ * @owner: L: the process that owns it
+ * @wwpn: L: name of the target that it leads to, or empty
+ * @users: who has found the device, see vhost_dev_get(), and its file
+ * @unused: completed when @users has fallen to 0
  */
 struct vhost_workers {
 	struct mutex	lock;	/* L */
@@ -82,11 +134,23 @@ struct vhost_workers {
 	u32		next_id;
 	unsigned int	count;
 	bool		closing;
+
+	/* registry.c */
+	const char		*backend;
+	bool			many;
+	u32			dev_id;
+	struct pid		*owner;
+	char			wwpn[VHOST_WWPN_SIZE];
+	refcount_t		users;
+	struct completion	unused;
 };
 
 /**
  * struct vhost_worker_ops - a kind of worker thread
- * @create: make the thread, ready to run work; 0 or -errno. May sleep.
+ * @kind: which one
+ * @create: make the thread in the context of a thread of the owner, ready to
+ *	run work; 0 or -errno. May sleep, but not longer than the timeout for the
+ *	owner to do its part.
  * @stop: end the thread and wait for its exit. The caller has made sure that
  *	nobody queues work any more and that the list was run. May sleep.
  * @wakeup: make the thread look at its list. Any context.
@@ -94,7 +158,9 @@ struct vhost_workers {
  *	signal to the owner does it
  */
 struct vhost_worker_ops {
-	int (*create)(struct vhost_worker *worker, const char *name);
+	enum vhost_thread_kind kind;
+	int (*create)(struct vhost_worker *worker, const char *name,
+		      struct task_struct *owner, long timeout);
 	void (*stop)(struct vhost_worker *worker);
 	void (*wakeup)(struct vhost_worker *worker);
 	void (*interrupt)(struct vhost_worker *worker);
@@ -115,12 +181,13 @@ struct vhost_flush {
 /* worker_thread.c, for worker.c */
 const struct vhost_worker_ops *vhost_worker_kind(struct vhost_dev *dev);
 bool vhost_worker_run(struct vhost_worker *worker);
+struct task_struct *vhost_worker_thread(struct vhost_worker *worker);
 
 /* worker.c, for worker_thread.c */
 void vhost_worker_killed(void *data);
 
-/* worker.c, for worker_flush.c */
-void vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work);
+/* worker.c, for worker_flush.c and worker_thread.c */
+bool vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work);
 
 /* worker_flush.c, for worker.c */
 void vhost_flush_init(struct vhost_flush *flush);
@@ -128,16 +195,37 @@ struct vhost_barrier *vhost_barrier_alloc(unsigned int max);
 void vhost_barrier_put(struct vhost_barrier *b);
 void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id);
 bool vhost_barrier_is_empty(const struct vhost_barrier *b);
-int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev);
+int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev,
+		       long timeout);
 
 /* worker.c, for the front ends */
-struct vhost_worker *vhost_worker_create(struct vhost_dev *dev);
+struct vhost_worker *vhost_worker_create(struct vhost_dev *dev,
+					 struct task_struct *owner,
+					 long timeout);
 void vhost_worker_publish(struct vhost_worker *worker);
 void vhost_worker_destroy(struct vhost_worker *worker);
-int vhost_worker_free(struct vhost_dev *dev, u32 id);
+void vhost_worker_destroy_within(struct vhost_worker *worker, long timeout);
+int vhost_worker_free(struct vhost_dev *dev, u32 id, long timeout);
+void vhost_worker_read_counts(struct vhost_worker *worker,
+			      struct vhost_worker_counts *counts);
+unsigned int vhost_workers_max(struct vhost_dev *dev);
 struct vhost_worker *vhost_vq_worker(struct vhost_virtqueue *vq);
 int vhost_workers_attach(struct vhost_dev *dev,
-			 const struct vhost_vring_worker *map, unsigned int n);
+			 const struct vhost_vring_worker *map, unsigned int n,
+			 long timeout);
+
+/* registry.c */
+void vhost_registry_init(struct vhost_dev *dev);
+int vhost_registry_reserve(struct vhost_dev *dev);
+void vhost_registry_publish(struct vhost_dev *dev);
+void vhost_registry_remove(struct vhost_dev *dev);
+void vhost_registry_close(struct vhost_dev *dev);
+void vhost_registry_changed(void);
+unsigned int vhost_registry_generation(void);
+struct vhost_dev *vhost_dev_get(u32 id);
+struct vhost_dev *vhost_dev_get_next(unsigned long *id);
+void vhost_dev_put(struct vhost_dev *dev);
+struct task_struct *vhost_dev_owner_task(struct vhost_dev *dev);
 
 /* for vhost and its drivers */
 void vhost_workers_init(struct vhost_dev *dev);
@@ -150,6 +238,10 @@ long vhost_worker_ioctl(struct vhost_dev *dev, unsigned int ioctl,
 long vhost_dev_check_caller(struct vhost_dev *dev);
 long vhost_single_worker_ioctl(struct vhost_dev *dev);
 
+void vhost_dev_describe(struct vhost_dev *dev, const char *backend, bool many);
+void vhost_dev_set_wwpn(struct vhost_dev *dev, const char *wwpn);
+
+void vhost_poll_kicked(struct vhost_poll *poll);
 bool vhost_vq_work_queue(struct vhost_virtqueue *vq, struct vhost_work *work);
 bool vhost_vq_has_work(struct vhost_virtqueue *vq);
 void vhost_vq_lock_nested(struct vhost_virtqueue *vq, unsigned int subclass);

@@ -44,11 +44,15 @@ static bool vhost_may_interrupt(struct vhost_dev *dev)
  * vhost_workers_closing - say that the last reference to the device is gone
  * @dev: the device
  *
- * Context: the driver's release function, before it waits for anything.
+ * Nobody finds the device any more when this returns.
+ *
+ * Context: the driver's release function, before it waits for anything or takes
+ * a lock. Takes L.
  */
 void vhost_workers_closing(struct vhost_dev *dev)
 {
 	WRITE_ONCE(dev->workers.closing, true);
+	vhost_registry_close(dev);
 }
 EXPORT_SYMBOL_GPL(vhost_workers_closing);
 
@@ -271,17 +275,19 @@ bool vhost_barrier_is_empty(const struct vhost_barrier *b)
  * vhost_barrier_wait - flush the remembered workers
  * @b: the barrier; the waiter's reference goes
  * @dev: the device
+ * @timeout: how long to wait, in jiffies
  *
  * A worker that was freed since, or whose thread has ended, has run its work.
  *
  * Context: process; takes L, holds nothing while it waits.
- * Return: 0; -EINTR: the caller is being killed, the workers may not be done.
+ * Return: 0; the workers may not be done: -EINTR (the caller is being killed),
+ * -ETIMEDOUT.
  */
-int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev)
+int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev, long timeout)
 {
 	struct vhost_barrier_work *bw;
 	struct vhost_worker *worker;
-	int err = 0;
+	long left = 1;
 
 	mutex_lock(&dev->workers.lock);
 	for (bw = b->works; bw < b->works + b->n; bw++) {
@@ -296,9 +302,10 @@ int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev)
 	}
 	mutex_unlock(&dev->workers.lock);
 
-	if (!atomic_dec_and_test(&b->left) &&
-	    wait_for_completion_killable(&b->done))
-		err = -EINTR;
+	if (!atomic_dec_and_test(&b->left))
+		left = wait_for_completion_killable_timeout(&b->done, timeout);
 	vhost_barrier_put(b);
-	return err;
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
 }

@@ -6,9 +6,11 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/nospec.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
 
 #include "vhost.h"
+#include "netlink.h"
 
 /* The numbers that unmodified VMMs were built with. */
 static_assert(VHOST_NEW_WORKER == 0x8004AF08);
@@ -25,7 +27,7 @@ static long vhost_new_worker(struct vhost_dev *dev, void __user *argp)
 	struct vhost_worker_state state;
 	struct vhost_worker *worker;
 
-	worker = vhost_worker_create(dev);
+	worker = vhost_worker_create(dev, current, MAX_SCHEDULE_TIMEOUT);
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
 
@@ -39,6 +41,7 @@ static long vhost_new_worker(struct vhost_dev *dev, void __user *argp)
 	mutex_lock(&dev->workers.lock);
 	vhost_worker_publish(worker);
 	mutex_unlock(&dev->workers.lock);
+	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_ADD_NTF);
 	return 0;
 }
 
@@ -48,7 +51,7 @@ static long vhost_free_worker(struct vhost_dev *dev, void __user *argp)
 
 	if (copy_from_user(&state, argp, sizeof(state)))
 		return -EFAULT;
-	return vhost_worker_free(dev, state.worker_id);
+	return vhost_worker_free(dev, state.worker_id, MAX_SCHEDULE_TIMEOUT);
 }
 
 static long vhost_attach_vring_worker(struct vhost_dev *dev, void __user *argp)
@@ -57,7 +60,7 @@ static long vhost_attach_vring_worker(struct vhost_dev *dev, void __user *argp)
 
 	if (copy_from_user(&map, argp, sizeof(map)))
 		return -EFAULT;
-	return vhost_workers_attach(dev, &map, 1);
+	return vhost_workers_attach(dev, &map, 1, MAX_SCHEDULE_TIMEOUT);
 }
 
 static long vhost_get_vring_worker(struct vhost_dev *dev, void __user *argp)

@@ -21,17 +21,60 @@
  */
 #include <linux/cgroup.h>
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kcov.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
 #ifdef CONFIG_VHOST_TASK
 #include <linux/sched/vhost_task.h>
 #endif
 
 #include "vhost.h"
 #include "trace.h"
+
+static void vhost_worker_account(struct vhost_worker *worker,
+				 unsigned int works, s64 ns)
+{
+	struct vhost_worker_counts *counts = &worker->counts;
+	/* The clocks of two CPUs may differ by a little. */
+	u64 took = max_t(s64, ns, 0);
+
+	u64_stats_update_begin(&worker->syncp);
+	counts->works += works;
+	counts->runs++;
+	counts->wakeups += worker->idle;
+	counts->busy_ns += took;
+	if (took > counts->longest_run_ns)
+		counts->longest_run_ns = took;
+	u64_stats_update_end(&worker->syncp);
+	worker->idle = false;
+}
+
+/* Let the thread be seen. */
+static void vhost_worker_running(struct vhost_worker *worker, struct task_struct *task)
+{
+	/* Pairs with smp_load_acquire() in vhost_worker_thread() */
+	smp_store_release(&worker->thread, get_task_struct(task));
+	complete_all(&worker->running);
+}
+
+/**
+ * vhost_worker_thread - the thread of a worker
+ * @worker: the worker; cannot go away
+ *
+ * Context: any.
+ * Return: the thread; NULL for a thread of the owner that has not run yet.
+ */
+struct task_struct *vhost_worker_thread(struct vhost_worker *worker)
+{
+	/* Pairs with smp_store_release() in vhost_worker_running() */
+	return smp_load_acquire(&worker->thread);
+}
 
 /**
  * vhost_worker_run - run all the work that is on a worker's list
@@ -46,9 +89,13 @@ bool vhost_worker_run(struct vhost_worker *worker)
 	struct llist_node *list = llist_del_all(&worker->work_list);
 	struct vhost_work *work, *next;
 	unsigned int works = 0;
+	u64 start;
 
-	if (!list)
+	if (!list) {
+		worker->idle = true;
 		return false;
+	}
+	start = local_clock();
 
 	__set_current_state(TASK_RUNNING);
 	list = llist_reverse_order(list);
@@ -71,6 +118,7 @@ bool vhost_worker_run(struct vhost_worker *worker)
 		works++;
 		cond_resched();
 	}
+	vhost_worker_account(worker, works, local_clock() - start);
 	trace_vhost_worker_run(worker, works);
 	return true;
 }
@@ -121,11 +169,12 @@ static int vhost_kthread_fn(void *data)
 	return 0;
 }
 
-static int vhost_kthread_create(struct vhost_worker *worker, const char *name)
+static int vhost_kthread_create(struct vhost_worker *worker, const char *name,
+				struct task_struct *owner, long timeout)
 {
 	struct vhost_kthread_start start = {
 		.worker = worker,
-		.owner = current,
+		.owner = owner,
 	};
 	struct task_struct *task;
 
@@ -137,9 +186,12 @@ static int vhost_kthread_create(struct vhost_worker *worker, const char *name)
 	worker->task = task;
 	wake_up_process(task);
 	wait_for_completion(&start.ready);
-	if (start.err)
+	if (start.err) {
 		kthread_stop(task);
-	return start.err;
+		return start.err;
+	}
+	vhost_worker_running(worker, task);
+	return 0;
 }
 
 static void vhost_kthread_stop(struct vhost_worker *worker)
@@ -158,6 +210,7 @@ static void vhost_kthread_interrupt(struct vhost_worker *worker)
 }
 
 static const struct vhost_worker_ops vhost_kthread_ops = {
+	.kind		= VHOST_THREAD_KIND_KTHREAD,
 	.create		= vhost_kthread_create,
 	.stop		= vhost_kthread_stop,
 	.wakeup		= vhost_kthread_wakeup,
@@ -167,7 +220,11 @@ static const struct vhost_worker_ops vhost_kthread_ops = {
 #ifdef CONFIG_VHOST_TASK
 static bool vhost_task_run(void *data)
 {
-	return vhost_worker_run(data);
+	struct vhost_worker *worker = data;
+
+	if (unlikely(!worker->thread))
+		vhost_worker_running(worker, current);
+	return vhost_worker_run(worker);
 }
 
 static void vhost_task_worker_killed(void *data)
@@ -184,8 +241,8 @@ static void vhost_task_worker_killed(void *data)
 	vhost_worker_killed(data);
 }
 
-static int vhost_task_worker_create(struct vhost_worker *worker,
-				    const char *name)
+/* Make a thread that is a sibling of this one. */
+static int vhost_task_clone(struct vhost_worker *worker, const char *name)
 {
 	struct vhost_task *vtsk;
 
@@ -199,6 +256,126 @@ static int vhost_task_worker_create(struct vhost_worker *worker,
 	return 0;
 }
 
+/*
+ * A thread of the owner for somebody else: a worker that is one makes another.
+ * It may not come to it soon, or ever, if it waits for guest memory or if the
+ * owner was stopped. Then whoever changes @state first decides.
+ */
+enum vhost_spawn_state {
+	VHOST_SPAWN_WANTED,
+	VHOST_SPAWN_BEGUN,
+	VHOST_SPAWN_GIVEN_UP,
+};
+
+struct vhost_spawn {
+	struct vhost_work	work;
+	struct vhost_worker	*worker;
+	const char		*name;
+	atomic_t		state;
+	refcount_t		refs;	/* the work and who waits */
+	int			err;
+	struct completion	done;
+};
+
+static void vhost_spawn_put(struct vhost_spawn *s)
+{
+	if (refcount_dec_and_test(&s->refs))
+		kfree(s);
+}
+
+static bool vhost_spawn_claim(struct vhost_spawn *s, enum vhost_spawn_state as)
+{
+	return atomic_cmpxchg(&s->state, VHOST_SPAWN_WANTED, as) == VHOST_SPAWN_WANTED;
+}
+
+static void vhost_spawn_work(struct vhost_work *work)
+{
+	struct vhost_spawn *s = container_of(work, struct vhost_spawn, work);
+
+	if (vhost_spawn_claim(s, VHOST_SPAWN_BEGUN)) {
+		s->err = vhost_task_clone(s->worker, s->name);
+		complete_all(&s->done);
+	}
+	vhost_spawn_put(s);
+}
+
+/* Have a worker that is alive run it. */
+static int vhost_spawn_queue(struct vhost_spawn *s, struct vhost_dev *dev)
+{
+	struct vhost_worker *parent;
+	int err = -EOWNERDEAD;
+	unsigned long id;
+
+	mutex_lock(&dev->workers.lock);
+	xa_for_each(&dev->workers.xa, id, parent) {
+		if (parent->killed)
+			continue;
+		refcount_inc(&s->refs);
+		vhost_worker_queue(parent, &s->work);
+		err = 0;
+		break;
+	}
+	mutex_unlock(&dev->workers.lock);
+	return err;
+}
+
+static int vhost_spawn_wait(struct vhost_spawn *s, long timeout)
+{
+	long left = wait_for_completion_killable_timeout(&s->done, timeout);
+
+	if (left <= 0 && vhost_spawn_claim(s, VHOST_SPAWN_GIVEN_UP))
+		return left ? -EINTR : -ETIMEDOUT;
+	/* It began, and then it is soon over. */
+	wait_for_completion(&s->done);
+	/* A parent that is being killed has a signal pending. */
+	return s->err == -ERESTARTNOINTR ? -EOWNERDEAD : s->err;
+}
+
+/* A sibling has the CPUs of the worker that made it, which may be pinned. */
+static int vhost_spawn_adopt(struct vhost_worker *worker, struct task_struct *owner,
+			     long timeout)
+{
+	cpumask_var_t mask;
+
+	if (wait_for_completion_killable_timeout(&worker->running, timeout) <= 0)
+		return 0;	/* stopped: it gets them when nobody looks */
+	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+		return 0;
+	cpumask_copy(mask, owner->cpus_ptr);
+	set_cpus_allowed_ptr(worker->thread, mask);
+	free_cpumask_var(mask);
+	return 0;
+}
+
+static int vhost_task_spawn(struct vhost_worker *worker, const char *name,
+			    struct task_struct *owner, long timeout)
+{
+	struct vhost_spawn *s;
+	int err;
+
+	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	if (!s)
+		return -ENOMEM;
+	vhost_work_init(&s->work, vhost_spawn_work);
+	init_completion(&s->done);
+	atomic_set(&s->state, VHOST_SPAWN_WANTED);
+	refcount_set(&s->refs, 1);
+	s->worker = worker;
+	s->name = name;
+
+	err = vhost_spawn_queue(s, worker->dev) ?: vhost_spawn_wait(s, timeout);
+	vhost_spawn_put(s);
+	return err ?: vhost_spawn_adopt(worker, owner, timeout);
+}
+
+static int vhost_task_worker_create(struct vhost_worker *worker, const char *name,
+				    struct task_struct *owner, long timeout)
+{
+	if (owner == current)
+		return vhost_task_clone(worker, name);
+	return vhost_task_spawn(worker, name, owner, timeout);
+}
+
 static void vhost_task_worker_stop(struct vhost_worker *worker)
 {
 	vhost_task_stop(worker->vtsk);
@@ -210,6 +387,7 @@ static void vhost_task_worker_wakeup(struct vhost_worker *worker)
 }
 
 static const struct vhost_worker_ops vhost_task_ops = {
+	.kind		= VHOST_THREAD_KIND_TASK,
 	.create		= vhost_task_worker_create,
 	.stop		= vhost_task_worker_stop,
 	.wakeup		= vhost_task_worker_wakeup,
