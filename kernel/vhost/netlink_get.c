@@ -59,13 +59,13 @@ static int vhost_nl_end(struct vhost_nl_msg *msg, void *hdr, bool ok)
 }
 
 /*
- * A kick eventfd or a backend comes and goes under vq->mutex, which may be held
- * for long. Whether there is one is all we want to know, and it may be stale by
- * the time it is read anyway.
+ * A kick eventfd comes and goes under vq->mutex, which may be held for long.
+ * Whether there is one is all we want to know, and it may be stale by the time
+ * it is read anyway. A backend says nothing: vhost-scsi sets it for all.
  */
 static bool vhost_nl_vq_used(struct vhost_virtqueue *vq)
 {
-	return data_race(vq->kick) || data_race(vq->private_data);
+	return data_race(vq->kick);
 }
 
 static u32 vhost_nl_vqs_used(struct vhost_dev *dev)
