@@ -22,6 +22,7 @@ help:
 #: make vm [K=6.1]            a shell in the test VM
 #: make paths [K=6.1]         print where image, modules and release of that VM are
 #: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
+#: make netlink               make what is generated from uapi/netlink/specs/vhost.yaml
 #: make size                  what supporting a kernel costs, in lines
 #: make debug-kernel K=6.12   build a KASAN and lockdep kernel, then usable as K=6.12-debug
 #: make setup [K=6.1]         install the Debian packages that are missing
@@ -60,6 +61,10 @@ debug-kernel:
 size:
 	@kernel/scripts/size
 
+netlink:
+	@$(MAKE) setup K=6.12
+	@kernel/scripts/netlink
+
 include selftests/vm/vm.mk
 
 clean:
@@ -70,4 +75,4 @@ distclean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup modules export size debug-kernel clean distclean FORCE
+.PHONY: all help setup modules export size netlink debug-kernel clean distclean FORCE

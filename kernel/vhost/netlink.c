@@ -53,7 +53,7 @@ static const char *vhost_nl_text(int err)
 	case -EBUSY:
 		return "a virtqueue is attached to the worker";
 	case -ENOSPC:
-		return "the device would have more workers than it may have, see vhost.max_workers";
+		return "more workers than the device may have, see vhost.max_workers";
 	case -EOWNERDEAD:
 		return "the process was killed";
 	case -EOPNOTSUPP:
@@ -537,7 +537,7 @@ static int vhost_nl_map_add(struct vhost_nl_map *m, struct vhost_dev *dev,
 	if (new) {
 		__set_bit(m->n, m->is_new);
 		m->new_attr = new;
-		m->new = max(m->new, min(e->worker_id, (u32)INT_MAX) + 1);
+		m->new = max(m->new, min_t(u32, e->worker_id, INT_MAX) + 1);
 	} else if (!xa_load(&dev->workers.xa, e->worker_id)) {
 		vhost_nl_map_refuse(extack, old, "no such worker");
 		return -ENODEV;

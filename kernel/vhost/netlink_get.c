@@ -58,13 +58,14 @@ static int vhost_nl_end(struct vhost_nl_msg *msg, void *hdr, bool ok)
 	return 0;
 }
 
-/*
- * A kick eventfd comes and goes under vq->mutex, which may be held for long.
- * Whether there is one is all we want to know, and it may be stale by the time
- * it is read anyway. A backend says nothing: vhost-scsi sets it for all.
- */
+/* A backend says nothing about use: vhost-scsi sets it for all virtqueues. */
 static bool vhost_nl_vq_used(struct vhost_virtqueue *vq)
 {
+	/*
+	 * Comes and goes under vq->mutex, which may be held for long. Whether
+	 * there is one is all we want to know, and that may be stale by the
+	 * time it is read anyway.
+	 */
 	return data_race(vq->kick);
 }
 
