@@ -9,32 +9,56 @@
 
 /* LUN resets -------------------------------------------------------------- */
 
-/* Whether a command to the same LUN that came before a tmf is unanswered. */
+/* Whether a command to the same LUN that came before a tmf has the tag. */
+static bool vhost_scsi_tag_is_early(struct vhost_scsi_virtqueue *svq, int tag,
+				    struct vhost_scsi_tmf *tmf)
+{
+	struct vhost_scsi_cmd *cmd = &svq->scsi_cmds[tag];
+
+	return sbitmap_test_bit(&svq->scsi_tags, tag) &&
+	       cmd->tvc_lun == tmf->se_cmd.orig_fe_lun &&
+	       cmd->tvc_nexus->tvn_se_sess == tmf->se_cmd.se_sess &&
+	       time_before_eq(cmd->tvc_start, tmf->start);
+}
+
+/* Pass tags of a queue up to one that is early; false if there is none. */
+static bool vhost_scsi_vq_is_early(struct vhost_scsi_virtqueue *svq,
+				   struct vhost_scsi_tmf *tmf)
+{
+	while (tmf->next_tag < svq->max_cmds &&
+	       !vhost_scsi_tag_is_early(svq, tmf->next_tag, tmf))
+		tmf->next_tag++;
+
+	return tmf->next_tag < svq->max_cmds;
+}
+
+/*
+ * Whether a command to the same LUN that came before a tmf is unanswered. Goes
+ * on at the tag where it stopped the last time, and so passes each tag once.
+ *
+ * A tag that was passed needs no second look. It is given to a command when
+ * that arrives, under vq->mutex: what has it now came after our look, and we
+ * look when LIO is done with the reset. tvc_start alone cannot tell that within
+ * a jiffy; therefore a command of the same jiffy is waited for if it is seen.
+ */
 static bool vhost_scsi_tmf_is_early(struct vhost_scsi *vs,
 				    struct vhost_scsi_tmf *tmf)
 {
 	struct vhost_scsi_virtqueue *svq;
-	struct vhost_scsi_cmd *cmd;
-	bool early = false;
-	int i, tag;
+	bool early;
 
-	for (i = VHOST_SCSI_VQ_IO; i < vs->dev.nvqs && !early; i++) {
-		svq = &vs->vqs[i];
+	for (; tmf->next_vq < vs->dev.nvqs; tmf->next_vq++, tmf->next_tag = 0) {
+		svq = &vs->vqs[tmf->next_vq];
 		if (!svq->scsi_cmds)
 			continue;
 
 		vhost_vq_lock(&svq->vq);
-		for (tag = 0; tag < svq->max_cmds && !early; tag++) {
-			cmd = &svq->scsi_cmds[tag];
-			early = sbitmap_test_bit(&svq->scsi_tags, tag) &&
-				cmd->tvc_lun == tmf->se_cmd.orig_fe_lun &&
-				cmd->tvc_nexus->tvn_se_sess ==
-					tmf->se_cmd.se_sess &&
-				time_before_eq(cmd->tvc_start, tmf->start);
-		}
+		early = vhost_scsi_vq_is_early(svq, tmf);
 		mutex_unlock(&svq->vq.mutex);
+		if (early)
+			return true;
 	}
-	return early;
+	return false;
 }
 
 /*
