@@ -108,22 +108,6 @@ TEST(an_empty_map_changes_nothing)
 	device_close(d);
 }
 
-/* One call in another thread. */
-struct call {
-	struct device *d;
-	unsigned int vq, id;
-	bool done;
-};
-
-static int attach_fn(void *data)
-{
-	struct call *call = data;
-	long err = attach(call->d, call->vq, call->id);
-
-	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
-	return err;
-}
-
 TEST_BOTH(work_queued_before_attach_has_run_when_it_returns)
 {
 	struct device *d = device_open(2);
@@ -137,7 +121,7 @@ TEST_BOTH(work_queued_before_attach_has_run_when_it_returns)
 	job_init(&before, d->vqs[1]);
 	CHECK(job_queue(&before));
 
-	caller = run("attach", attach_fn, &call);
+	caller = run("attach", call_attach, &call);
 	/* The virtqueue keeps running meanwhile, on its new worker. */
 	job_init(&after, d->vqs[1]);
 	wait_until(READ_ONCE(d->vqs[1]->worker) == worker_of(d, 1));
@@ -200,7 +184,7 @@ TEST_BOTH(attach_waits_for_who_is_queueing_on_the_old_worker)
 
 	CHECK_EQ(new_worker(d), 1);
 	reader = start_slow_reader(&job, d->vqs[1]);
-	caller = run("attach", attach_fn, &call);
+	caller = run("attach", call_attach, &call);
 	wait_until(READ_ONCE(d->vqs[1]->worker) == worker_of(d, 1));
 	settle();
 	CHECK(!READ_ONCE(call.done));
@@ -211,15 +195,6 @@ TEST_BOTH(attach_waits_for_who_is_queueing_on_the_old_worker)
 	CHECK_EQ(shim_join(reader), true);
 	CHECK_EQ(job_runs(&job), 1);
 	device_close(d);
-}
-
-static int free_fn(void *data)
-{
-	struct call *call = data;
-	long err = free_worker(call->d, call->id);
-
-	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
-	return err;
 }
 
 TEST_BOTH(free_waits_for_who_is_queueing_on_the_worker)
@@ -235,9 +210,7 @@ TEST_BOTH(free_waits_for_who_is_queueing_on_the_worker)
 	d->vqs[1]->kick = NULL;
 	reader = start_slow_reader(&job, d->vqs[1]);
 	CHECK_EQ(attach(d, 1, 0), 0);
-	caller = run("free", free_fn, &call);
-	settle();
-	CHECK(!READ_ONCE(call.done));
+	caller = call_start(&call, call_free);
 	/* On its way out it cannot be found any more. */
 	CHECK(worker_says(d, 1, WORKER_FREEING));
 
@@ -248,15 +221,6 @@ TEST_BOTH(free_waits_for_who_is_queueing_on_the_worker)
 	device_close(d);
 }
 
-static int stop_fn(void *data)
-{
-	struct call *call = data;
-
-	device_stop(call->d);
-	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
-	return 0;
-}
-
 TEST_BOTH(stop_waits_for_who_is_queueing)
 {
 	struct device *d = device_open(2);
@@ -265,7 +229,7 @@ TEST_BOTH(stop_waits_for_who_is_queueing)
 	struct job job;
 
 	reader = start_slow_reader(&job, d->vqs[1]);
-	caller = run("stop", stop_fn, &call);
+	caller = run("stop", call_stop, &call);
 	wait_until(!READ_ONCE(d->vqs[1]->worker));
 	settle();
 	CHECK(!READ_ONCE(call.done));
@@ -313,9 +277,7 @@ TEST_BOTH(free_runs_what_was_queued_before_the_last_detach)
 	CHECK_EQ(attach(d, 1, 0), 0);
 	CHECK_EQ(job_runs(&job), 0);
 
-	caller = run("free", free_fn, &call);
-	settle();
-	CHECK(!READ_ONCE(call.done));
+	caller = call_start(&call, call_free);
 	page_come(&page);
 	CHECK_EQ(shim_join(caller), 0);
 	CHECK_EQ(job_runs(&job), 1);

@@ -278,6 +278,17 @@ void job_block_locked(struct job *job, struct vhost_virtqueue *vq,
 	queue_and_wait(job, page, true);
 }
 
+struct device *device_open_blocked(struct job *blocker, struct page *page)
+{
+	struct device *d = device_open(2);
+
+	CHECK_EQ(new_worker(d), 1);
+	device_kill_live(d);
+	CHECK_EQ(attach(d, 1, 1), 0);
+	job_block(blocker, d->vqs[1], page);
+	return d;
+}
+
 unsigned int job_runs(struct job *job)
 {
 	return __atomic_load_n(&job->runs, __ATOMIC_ACQUIRE);

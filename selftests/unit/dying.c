@@ -2,84 +2,6 @@
 /* Callers that are killed while they wait for a worker which waits for memory. */
 #include "unit.h"
 
-struct call {
-	struct device *d;
-	unsigned int vq, id;
-	long ret;
-	bool begun, done;
-};
-
-static void begin(struct call *call)
-{
-	WRITE_ONCE(call->begun, true);
-}
-
-static int end(struct call *call)
-{
-	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
-	return 0;
-}
-
-static int attach_fn(void *data)
-{
-	struct call *call = data;
-
-	begin(call);
-	call->ret = attach(call->d, call->vq, call->id);
-	return end(call);
-}
-
-static int free_fn(void *data)
-{
-	struct call *call = data;
-
-	begin(call);
-	call->ret = free_worker(call->d, call->id);
-	return end(call);
-}
-
-static int flush_fn(void *data)
-{
-	struct call *call = data;
-
-	begin(call);
-	vhost_dev_flush(&call->d->dev);
-	return end(call);
-}
-
-static int vq_lock_fn(void *data)
-{
-	struct call *call = data;
-
-	begin(call);
-	vhost_vq_lock(call->d->vqs[call->vq]);
-	mutex_unlock(&call->d->vqs[call->vq]->mutex);
-	return end(call);
-}
-
-/* An exiting task: nobody kills it, but it has no use of its memory any more. */
-static int exit_fn(void *data)
-{
-	struct call *call = data;
-
-	WRITE_ONCE(current->flags, current->flags | PF_EXITING);
-	begin(call);
-	vhost_workers_closing(&call->d->dev);
-	device_stop(call->d);
-	return end(call);
-}
-
-/* Start a call that waits for the stuck worker; the caller is of no process. */
-static struct task_struct *start(struct call *call, int (*fn)(void *))
-{
-	struct task_struct *task = shim_run(&unit_owner, "caller", fn, call);
-
-	wait_until(READ_ONCE(call->begun));
-	settle();
-	CHECK(!READ_ONCE(call->done));
-	return task;
-}
-
 TEST_BOTH(attach_by_a_killed_task_ends_and_leaks_nothing)
 {
 	struct device *d = device_open(2);
@@ -92,10 +14,9 @@ TEST_BOTH(attach_by_a_killed_task_ends_and_leaks_nothing)
 	job_block(&blocker, d->vqs[0], &page);
 	job_init(&job, d->vqs[1]);
 	CHECK(job_queue(&job));
-	caller = start(&call, attach_fn);
+	caller = call_start(&call, call_attach);
 	shim_kill(caller);
-	shim_join(caller);
-	CHECK_EQ(call.ret, -EINTR);
+	CHECK_EQ(shim_join(caller), -EINTR);
 	/* The virtqueue moved, the worker is still stuck. */
 	CHECK_EQ(get_worker(d, 1), 1);
 	CHECK_EQ(job_runs(&job), 0);
@@ -106,21 +27,16 @@ TEST_BOTH(attach_by_a_killed_task_ends_and_leaks_nothing)
 
 TEST_BOTH(free_by_a_killed_task_leaves_the_worker_as_it_was)
 {
-	struct device *d = device_open(2);
-	struct call call = { .d = d, .id = 1 };
 	struct task_struct *caller;
 	struct job blocker;
 	struct page page;
+	struct device *d = device_open_blocked(&blocker, &page);
+	struct call call = { .d = d, .id = 1 };
 
-	CHECK_EQ(new_worker(d), 1);
-	device_kill_live(d);
-	CHECK_EQ(attach(d, 1, 1), 0);
-	job_block(&blocker, d->vqs[1], &page);
 	CHECK_EQ(attach(d, 1, 0), 0);
-	caller = start(&call, free_fn);
+	caller = call_start(&call, call_free);
 	shim_kill(caller);
-	shim_join(caller);
-	CHECK_EQ(call.ret, -EINTR);
+	CHECK_EQ(shim_join(caller), -EINTR);
 
 	CHECK(worker_of(d, 1));
 	CHECK_EQ(attach(d, 1, 1), 0);
@@ -140,7 +56,7 @@ TEST_KTHREAD(a_killed_waiter_breaks_off_the_access_that_it_waits_for)
 	struct page page;
 
 	job_block(&blocker, d->vqs[0], &page);
-	caller = start(&call, flush_fn);
+	caller = call_start(&call, call_flush);
 	CHECK_EQ(job_runs(&blocker), 0);
 	shim_kill(caller);
 	shim_join(caller);
@@ -154,10 +70,11 @@ TEST_KTHREAD(a_killed_waiter_breaks_off_the_access_that_it_waits_for)
 	device_close(d);
 }
 
+/* Nobody kills it, but it has no use of its memory any more. */
 TEST_KTHREAD(an_exiting_task_breaks_off_the_access_and_stops_the_device)
 {
 	struct device *d = device_open(2);
-	struct call call = { .d = d };
+	struct call call = { .d = d, .flags = PF_EXITING };
 	struct task_struct *caller;
 	struct job blocker, job;
 	struct page page;
@@ -165,7 +82,7 @@ TEST_KTHREAD(an_exiting_task_breaks_off_the_access_and_stops_the_device)
 	job_block(&blocker, d->vqs[0], &page);
 	job_init(&job, d->vqs[1]);
 	CHECK(job_queue(&job));
-	caller = shim_run(&unit_owner, "caller", exit_fn, &call);
+	caller = run("caller", call_release, &call);
 	shim_join(caller);
 	CHECK_EQ(blocker.fault, -EFAULT);
 	CHECK_EQ(job_runs(&job), 1);
@@ -181,8 +98,8 @@ TEST_BOTH(a_living_waiter_breaks_off_nothing)
 	struct page page;
 
 	job_block_locked(&blocker, d->vqs[0], &page);
-	flusher = start(&flush, flush_fn);
-	locker = start(&lock, vq_lock_fn);
+	flusher = call_start(&flush, call_flush);
+	locker = call_start(&lock, call_vq_lock);
 	shim_sleep_us(50000);
 	CHECK(READ_ONCE(blocker.waiting));
 	page_come(&page);
@@ -201,7 +118,7 @@ TEST_KTHREAD(vq_lock_by_a_killed_task_gets_the_lock)
 	struct job blocker;
 
 	job_block_locked(&blocker, d->vqs[0], &page);
-	caller = start(&call, vq_lock_fn);
+	caller = call_start(&call, call_vq_lock);
 	shim_kill(caller);
 	shim_join(caller);
 	CHECK_EQ(blocker.fault, -EFAULT);
@@ -232,7 +149,7 @@ TEST_TASK(vq_lock_gets_the_lock_when_the_owner_is_killed)
 	struct job blocker;
 
 	job_block_locked(&blocker, d->vqs[0], &page);
-	caller = start(&call, vq_lock_fn);
+	caller = call_start(&call, call_vq_lock);
 	shim_kill_process(&unit_owner);
 	shim_join(caller);
 	CHECK_EQ(blocker.fault, -EFAULT);
@@ -322,7 +239,7 @@ TEST_TASK(a_flush_covers_a_worker_that_is_being_killed)
 	/* The virtqueue has no worker any more, its work has still to run. */
 	CHECK_EQ(get_worker(d, 0), -EINVAL);
 	CHECK_EQ(job_runs(&next), 0);
-	flusher = start(&call, flush_fn);
+	flusher = call_start(&call, call_flush);
 	WRITE_ONCE(readers_gone, true);
 	shim_join(flusher);
 	CHECK_EQ(job_runs(&next), 1);
@@ -338,7 +255,7 @@ TEST_KTHREAD(a_killed_stranger_breaks_nothing_off)
 	struct page page;
 
 	job_block_locked(&blocker, d->vqs[0], &page);
-	caller = shim_run(&unit_stranger, "stranger", vq_lock_fn, &call);
+	caller = shim_run(&unit_stranger, "stranger", call_vq_lock, &call);
 	wait_until(READ_ONCE(call.begun));
 	shim_kill(caller);
 	shim_sleep_us(300000);
@@ -349,27 +266,16 @@ TEST_KTHREAD(a_killed_stranger_breaks_nothing_off)
 	device_close(d);
 }
 
-static int kworker_close_fn(void *data)
-{
-	struct call *call = data;
-
-	WRITE_ONCE(current->flags, current->flags | PF_KTHREAD);
-	begin(call);
-	vhost_workers_closing(&call->d->dev);
-	device_stop(call->d);
-	return end(call);
-}
-
 TEST_KTHREAD(a_close_left_to_a_kernel_thread_breaks_the_access_off)
 {
 	struct device *d = device_open(1);
-	struct call call = { .d = d };
+	struct call call = { .d = d, .flags = PF_KTHREAD };
 	struct task_struct *caller;
 	struct job blocker;
 	struct page page;
 
 	job_block(&blocker, d->vqs[0], &page);
-	caller = shim_run(&unit_stranger, "kworker", kworker_close_fn, &call);
+	caller = shim_run(&unit_stranger, "kworker", call_release, &call);
 	shim_join(caller);
 	CHECK_EQ(blocker.fault, -EFAULT);
 	device_free(d);

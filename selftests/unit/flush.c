@@ -2,20 +2,6 @@
 /* Flushes, stopping, and workers that leave meanwhile. */
 #include "unit.h"
 
-struct call {
-	struct device *d;
-	bool done;
-};
-
-static int flush_fn(void *data)
-{
-	struct call *call = data;
-
-	vhost_dev_flush(&call->d->dev);
-	__atomic_store_n(&call->done, true, __ATOMIC_RELEASE);
-	return 0;
-}
-
 TEST_BOTH(flush_waits_for_the_work_of_every_worker)
 {
 	struct device *d = device_open(3);
@@ -34,9 +20,7 @@ TEST_BOTH(flush_waits_for_the_work_of_every_worker)
 		job_init(&jobs[i], d->vqs[i]);
 		CHECK(job_queue(&jobs[i]));
 	}
-	caller = run("flush", flush_fn, &call);
-	settle();
-	CHECK(!READ_ONCE(call.done));
+	caller = call_start(&call, call_flush);
 	CHECK_EQ(job_runs(&jobs[2]), 0);
 	page_come(&page);
 	shim_join(caller);
@@ -47,24 +31,18 @@ TEST_BOTH(flush_waits_for_the_work_of_every_worker)
 
 TEST_BOTH(flush_covers_a_worker_that_no_virtqueue_has_any_more)
 {
-	struct device *d = device_open(2);
-	struct call call = { .d = d };
 	struct task_struct *caller;
 	struct job blocker, job;
 	struct page page;
+	struct device *d = device_open_blocked(&blocker, &page);
+	struct call call = { .d = d };
 
-	CHECK_EQ(new_worker(d), 1);
-	device_kill_live(d);
-	CHECK_EQ(attach(d, 1, 1), 0);
-	job_block(&blocker, d->vqs[1], &page);
 	job_init(&job, d->vqs[1]);
 	CHECK(job_queue(&job));
 	CHECK_EQ(attach(d, 1, 0), 0);
 	CHECK_EQ(worker_says(d, 1, WORKER_ATTACHED), 0);
 
-	caller = run("flush", flush_fn, &call);
-	settle();
-	CHECK(!READ_ONCE(call.done));
+	caller = call_start(&call, call_flush);
 	page_come(&page);
 	shim_join(caller);
 	CHECK_EQ(job_runs(&job), 1);
@@ -86,35 +64,17 @@ TEST_BOTH(flush_of_a_device_without_workers_returns)
 	device_free(d);
 }
 
-struct release {
-	struct device *d;
-	unsigned int id;
-	long err;
-};
-
-static int free_fn(void *data)
-{
-	struct release *r = data;
-
-	return free_worker(r->d, r->id);
-}
-
 TEST_BOTH(flush_and_free_of_one_worker_both_end)
 {
-	struct device *d = device_open(2);
-	struct call call = { .d = d };
-	struct release release = { .d = d, .id = 1 };
 	struct task_struct *flusher, *releaser;
 	struct job blocker;
 	struct page page;
+	struct device *d = device_open_blocked(&blocker, &page);
+	struct call flush = { .d = d }, release = { .d = d, .id = 1 };
 
-	CHECK_EQ(new_worker(d), 1);
-	device_kill_live(d);
-	CHECK_EQ(attach(d, 1, 1), 0);
-	job_block(&blocker, d->vqs[1], &page);
 	CHECK_EQ(attach(d, 1, 0), 0);
-	flusher = run("flush", flush_fn, &call);
-	releaser = run("free", free_fn, &release);
+	flusher = run("flush", call_flush, &flush);
+	releaser = run("free", call_free, &release);
 	settle();
 	page_come(&page);
 	CHECK_EQ(shim_join(releaser), 0);
@@ -144,7 +104,7 @@ static void flush_at_the_last_moment(enum shim_point point)
 		shim_set_hook(NULL);
 		wait_until(READ_ONCE(worker_waits));
 		last_call.d = last_dev;
-		last_flusher = run("flush", flush_fn, &last_call);
+		last_flusher = run("flush", call_flush, &last_call);
 		worker = worker_of(last_dev, 1);
 		wait_until(!llist_empty(&worker->work_list));
 	}

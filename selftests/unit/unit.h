@@ -148,6 +148,12 @@ void job_block_locked(struct job *job, struct vhost_virtqueue *vq,
 		      struct page *page);
 unsigned int job_runs(struct job *job);
 
+/*
+ * A device of two virtqueues, which are not live; virtqueue 1 is on worker 1, and
+ * @blocker occupies that.
+ */
+struct device *device_open_blocked(struct job *blocker, struct page *page);
+
 /* Wait for a condition that another thread brings about; the watchdog bounds it. */
 #define wait_until(cond) do {						\
 	while (!(cond))							\
@@ -157,5 +163,23 @@ unsigned int job_runs(struct job *job);
 void settle(void);
 /* Run fn(data) in another thread; join with shim_join(). */
 struct task_struct *run(const char *name, int (*fn)(void *), void *data);
+
+/* call.c: a call in another thread */
+struct call {
+	struct device *d;
+	unsigned int vq, id;
+	unsigned int flags;	/* PF_* that the caller has besides */
+	bool begun, done;
+};
+
+/* What to call, for run() and the like; they return what it returned. */
+int call_attach(void *call);
+int call_free(void *call);
+int call_flush(void *call);
+int call_vq_lock(void *call);	/* and unlock */
+int call_stop(void *call);
+int call_release(void *call);	/* the last reference to the file goes */
+/* Run a call that has to wait, and look whether it does; join with shim_join(). */
+struct task_struct *call_start(struct call *call, int (*fn)(void *));
 
 #endif
