@@ -70,12 +70,7 @@ FIXTURE(scsi) {
 	pid_t pid;
 };
 
-FIXTURE_VARIANT(scsi) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(scsi, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(scsi, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(scsi);
 
 FIXTURE_SETUP(scsi)
 {

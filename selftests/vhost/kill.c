@@ -35,12 +35,7 @@ FIXTURE(killed) {
 	struct owner owner;
 };
 
-FIXTURE_VARIANT(killed) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(killed, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(killed, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(killed);
 
 FIXTURE_SETUP(killed)
 {

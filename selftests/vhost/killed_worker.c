@@ -284,12 +284,7 @@ FIXTURE(first) {
 	int err;
 };
 
-FIXTURE_VARIANT(first) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(first, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(first, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(first);
 
 static void sets_owner(void *arg)
 {

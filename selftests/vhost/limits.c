@@ -36,12 +36,7 @@ FIXTURE(limits) {
 	bool has_group;
 };
 
-FIXTURE_VARIANT(limits) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(limits, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(limits, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(limits);
 
 FIXTURE_SETUP(limits)
 {

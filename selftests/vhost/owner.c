@@ -102,12 +102,7 @@ FIXTURE(stranger) {
 	struct stranger arg;
 };
 
-FIXTURE_VARIANT(stranger) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(stranger, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(stranger, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(stranger);
 
 FIXTURE_SETUP(stranger)
 {
@@ -184,12 +179,7 @@ FIXTURE(net) {
 	pid_t pid;
 };
 
-FIXTURE_VARIANT(net) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(net, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(net, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(net);
 
 FIXTURE_SETUP(net)
 {
@@ -300,12 +290,7 @@ FIXTURE(vsock) {
 	pid_t pid;
 };
 
-FIXTURE_VARIANT(vsock) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(vsock, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(vsock, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(vsock);
 
 FIXTURE_SETUP(vsock)
 {

@@ -29,12 +29,7 @@ FIXTURE(race) {
 	int threads;		/* worker threads before the device was opened */
 };
 
-FIXTURE_VARIANT(race) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(race, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(race, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(race);
 
 FIXTURE_SETUP(race)
 {
@@ -94,20 +89,12 @@ static int live_worker_round(struct storm *s)
 	return err ?: vdev_free_worker(dev->fd, id);
 }
 
-/* Any ioctl of the common part ends with a flush of the whole device. */
-static int flush_round(struct storm *s)
+/* Let them rage beside a load. */
+static void rage(struct __test_metadata *_metadata, struct storm *storms, unsigned int n,
+		 struct load *load)
 {
-	struct vscsi *dev = s->arg;
-	int none = -1;
-
-	if (ioctl(dev->fd, VHOST_SET_LOG_FD, &none))
-		return guest_fail(errno, "VHOST_SET_LOG_FD");
-	return 0;
-}
-
-static void log_rounds(struct __test_metadata *_metadata, const struct storm *storms,
-		       unsigned int n)
-{
+	ASSERT_NO_HANG(storm_run(storms, n, RUN_MS, STALL_MS, load));
+	EXPECT_OK(storm_check(storms, n, STALL_MS));
 	while (n--)
 		TH_LOG("%-16s %llu rounds", storms[n].name,
 		       (unsigned long long)storm_rounds(&storms[n]));
@@ -125,16 +112,10 @@ TEST_F_TIMEOUT(race, lun_resets_end_while_workers_come_and_go, 60)
 		{ .name = "brief workers 2", .round = brief_worker_round, .arg = self->dev,
 		  .seed = 19 },
 	};
-	struct load_stats total;
 
 	ASSERT_OK(load_start(&opts, &reset.load));
-	ASSERT_NO_HANG(storm_run(storms, ARRAY(storms), RUN_MS, STALL_MS, reset.load));
-	EXPECT_OK(storm_check(storms, ARRAY(storms), STALL_MS));
-	load_stop(reset.load);
-	EXPECT_OK(load_wait(reset.load, &total));
-	EXPECT_EQ(total.submitted, total.completed);
-	load_free(reset.load);
-	log_rounds(_metadata, storms, ARRAY(storms));
+	rage(_metadata, storms, ARRAY(storms), reset.load);
+	EXPECT_OK(load_finish(reset.load, NULL));
 	EXPECT_LT(5, storm_rounds(&storms[0]));
 	EXPECT_LT(5, storm_rounds(&storms[1]));
 }
@@ -153,17 +134,11 @@ TEST_F_TIMEOUT(race, everything_at_once_hangs_nobody, 60)
 		{ .name = "swap", .round = swap_round, .arg = &map, .seed = 7 },
 		{ .name = "flush", .round = flush_round, .arg = self->dev },
 	};
-	struct load_stats total;
 
 	ASSERT_OK(swap_make_workers(&map, 3));
 	ASSERT_OK(load_start(&opts, &reset.load));
-	ASSERT_NO_HANG(storm_run(storms, ARRAY(storms), RUN_MS, STALL_MS, reset.load));
-	EXPECT_OK(storm_check(storms, ARRAY(storms), STALL_MS));
-	load_stop(reset.load);
-	EXPECT_OK(load_wait(reset.load, &total));
-	EXPECT_EQ(total.submitted, total.completed);
-	load_free(reset.load);
-	log_rounds(_metadata, storms, ARRAY(storms));
+	rage(_metadata, storms, ARRAY(storms), reset.load);
+	EXPECT_OK(load_finish(reset.load, NULL));
 }
 
 struct endpoint {
@@ -205,17 +180,12 @@ TEST_F_TIMEOUT(race, endpoint_comes_and_goes_while_workers_do, 60)
 		{ .name = "brief workers", .round = brief_worker_round, .arg = self->dev },
 		{ .name = "live workers", .round = live_worker_round, .arg = self->dev },
 	};
-	struct load_stats total;
 
 	ASSERT_OK(load_start(&opts, &reset.load));
-	ASSERT_NO_HANG(storm_run(storms, ARRAY(storms), RUN_MS, STALL_MS, reset.load));
-	EXPECT_OK(storm_check(storms, ARRAY(storms), STALL_MS));
+	rage(_metadata, storms, ARRAY(storms), reset.load);
 	load_stop(reset.load);
 	EXPECT_OK(kick_all(self->dev));
-	EXPECT_OK(load_wait(reset.load, &total));
-	EXPECT_EQ(total.submitted, total.completed);
-	load_free(reset.load);
-	log_rounds(_metadata, storms, ARRAY(storms));
+	EXPECT_OK(load_finish(reset.load, NULL));
 }
 
 struct toggle {
@@ -270,7 +240,6 @@ TEST_F_TIMEOUT(race, dirty_log_is_toggled_while_workers_run, 60)
 		{ .name = "live workers", .round = live_worker_round, .arg = self->dev },
 		{ .name = "flush", .round = flush_round, .arg = self->dev },
 	};
-	struct load_stats total;
 	struct load *load;
 	unsigned int i;
 
@@ -280,13 +249,8 @@ TEST_F_TIMEOUT(race, dirty_log_is_toggled_while_workers_run, 60)
 		ASSERT_OK(log_used_ring(self->dev, i));
 	ASSERT_OK(vscsi_set_endpoint(self->dev, self->target->wwpn));
 	ASSERT_OK(load_start(&opts, &load));
-	ASSERT_NO_HANG(storm_run(storms, ARRAY(storms), RUN_MS, STALL_MS, load));
-	EXPECT_OK(storm_check(storms, ARRAY(storms), STALL_MS));
-	load_stop(load);
-	EXPECT_OK(load_wait(load, &total));
-	EXPECT_EQ(total.submitted, total.completed);
-	load_free(load);
-	log_rounds(_metadata, storms, ARRAY(storms));
+	rage(_metadata, storms, ARRAY(storms), load);
+	EXPECT_OK(load_finish(load, NULL));
 
 	/* And it does log, when it is on. */
 	memset(log, 0, sizeof(log));

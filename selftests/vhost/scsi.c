@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -31,12 +30,7 @@ FIXTURE(scsi) {
 	struct vscsi *dev;
 };
 
-FIXTURE_VARIANT(scsi) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(scsi, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(scsi, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(scsi);
 
 FIXTURE_SETUP(scsi)
 {
@@ -415,16 +409,6 @@ TEST_F(scsi, busy_queue_does_not_starve_another_of_the_worker)
 	EXPECT_LT(20, pings);
 }
 
-static int flush_round(struct storm *s)
-{
-	struct vscsi *dev = s->arg;
-	int none = -1;
-
-	if (ioctl(dev->fd, VHOST_SET_LOG_FD, &none))
-		return guest_fail(errno, "VHOST_SET_LOG_FD");
-	return 0;
-}
-
 /* covers: S2 */
 TEST_F(scsi, flushes_with_full_queues_lose_nothing)
 {
@@ -441,10 +425,7 @@ TEST_F(scsi, flushes_with_full_queues_lose_nothing)
 		ASSERT_OK(vdev_attach_worker(map.fd, vscsi_vq(self->dev, i), map.workers[i]));
 	ASSERT_OK(load_start(&opts, &load));
 	EXPECT_OK(storm_run(&flush, 1, 5000, ANSWER_MS, load));
-	load_stop(load);
-	EXPECT_OK(load_wait(load, &total));
-	EXPECT_EQ(total.submitted, total.completed);
-	load_free(load);
+	EXPECT_OK(load_finish(load, &total));
 	TH_LOG("%llu flushes, %llu requests", (unsigned long long)storm_rounds(&flush),
 	       (unsigned long long)total.completed);
 	EXPECT_LT(20, storm_rounds(&flush));

@@ -332,12 +332,7 @@ FIXTURE(stuck) {
 	struct owner owner;
 };
 
-FIXTURE_VARIANT(stuck) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(stuck, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(stuck, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(stuck);
 
 FIXTURE_SETUP(stuck)
 {

@@ -26,12 +26,7 @@ FIXTURE(tmf) {
 	struct swap_map map;
 };
 
-FIXTURE_VARIANT(tmf) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(tmf, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(tmf, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(tmf);
 
 /* A worker for the control queue, and one for each I/O queue. */
 FIXTURE_SETUP(tmf)
@@ -327,7 +322,6 @@ TEST_F_TIMEOUT(tmf, resets_of_two_luns_at_once_are_both_answered, 60)
 		{ .dev = self->dev, .first_queue = 2, .queues = 2, .depth = 6, .lun = 1 },
 	};
 	struct ctl ctls[2] = { 0 }, *first, *second;
-	struct load_stats total;
 	struct load *loads[2];
 	unsigned int i, round;
 
@@ -345,12 +339,8 @@ TEST_F_TIMEOUT(tmf, resets_of_two_luns_at_once_are_both_answered, 60)
 			load_reset_end(loads[i]);
 		guest_sleep_ms(5);
 	}
-	for (i = 0; i < 2; i++) {
-		load_stop(loads[i]);
-		EXPECT_OK(load_wait(loads[i], &total));
-		EXPECT_EQ(total.submitted, total.completed);
-		load_free(loads[i]);
-	}
+	for (i = 0; i < 2; i++)
+		EXPECT_OK(load_finish(loads[i], NULL));
 }
 
 /* The queue is well: a query of the AN kind and a reset are answered. */

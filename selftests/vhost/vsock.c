@@ -31,12 +31,7 @@ FIXTURE(vsock) {
 	int threads;
 };
 
-FIXTURE_VARIANT(vsock) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(vsock, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(vsock, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(vsock);
 
 FIXTURE_SETUP(vsock)
 {

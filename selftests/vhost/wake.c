@@ -22,12 +22,7 @@ FIXTURE(wake) {
 	struct vscsi *dev;
 };
 
-FIXTURE_VARIANT(wake) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(wake, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(wake, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(wake);
 
 FIXTURE_SETUP(wake)
 {

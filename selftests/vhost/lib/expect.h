@@ -21,6 +21,14 @@
 #define EXPECT_THREADS(pid, count) \
 	EXPECT_EQ(0, threads_wait_count(pid, count, GONE_MS)) { TH_LOG("%s", guest_error()); }
 
+/* Run each test of a fixture once per kind of worker thread, which is variant->thread. */
+#define FIXTURE_THREADS(fixture) \
+	FIXTURE_VARIANT(fixture) { \
+		enum vdev_thread thread; \
+	}; \
+	FIXTURE_VARIANT_ADD(fixture, kthread) { VDEV_THREAD_KTHREAD }; \
+	FIXTURE_VARIANT_ADD(fixture, task) { VDEV_THREAD_TASK }
+
 #define SKIP_WITHOUT(thread) \
 	do { \
 		if ((thread) == VDEV_THREAD_TASK && !vdev_has_fork_control(VDEV_SCSI)) \

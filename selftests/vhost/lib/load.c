@@ -354,6 +354,23 @@ void load_free(struct load *load)
 	free(load);
 }
 
+int load_finish(struct load *load, struct load_stats *total)
+{
+	struct load_stats sum;
+	int err;
+
+	load_stop(load);
+	err = load_wait(load, &sum);
+	load_free(load);
+	if (total)
+		*total = sum;
+	if (!err && sum.submitted != sum.completed)
+		err = guest_fail(EIO, "%llu requests submitted, %llu completed",
+				 (unsigned long long)sum.submitted,
+				 (unsigned long long)sum.completed);
+	return err;
+}
+
 int load_run(const struct load_opts *opts, struct load_stats *total)
 {
 	struct load *load;

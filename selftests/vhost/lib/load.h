@@ -105,6 +105,12 @@ uint64_t load_completed(const struct load *load);
  */
 void load_free(struct load *load);
 
+/*
+ * load_stop + load_wait + load_free. Besides what load_wait() complains about, -EIO when a request was
+ * submitted and not completed. @total may be NULL.
+ */
+int load_finish(struct load *load, struct load_stats *total);
+
 /* load_start + load_wait + load_free. */
 int load_run(const struct load_opts *opts, struct load_stats *total);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -203,6 +204,16 @@ int reset_round(struct storm *s)
 	if (!err && response != VIRTIO_SCSI_S_FUNCTION_SUCCEEDED)
 		err = guest_fail(EIO, "LUN RESET answered %u", response);
 	return err;
+}
+
+int flush_round(struct storm *s)
+{
+	const struct vscsi *dev = s->arg;
+	int none = -1;
+
+	if (ioctl(dev->fd, VHOST_SET_LOG_FD, &none))
+		return guest_fail(errno, "VHOST_SET_LOG_FD");
+	return 0;
 }
 
 int storm_expedite(bool on)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * storm.h - threads that do one thing again and again, with a watchdog; and what tests of live devices
- * ask of them: map changes, resets, random numbers, the CPU time of threads, the kernel's log
+ * ask of them: map changes, resets, flushes, random numbers, the CPU time of threads, the kernel's log
  *
  * A round that takes longer than the storm's limit is a hang: storm_run() then names the thread, and
  * the process had better end (the thread is likely to be in the kernel for good).
@@ -72,6 +72,9 @@ struct reset_map {
 };
 
 int reset_round(struct storm *storm);
+
+/* A flush of all workers: any ioctl of the common part ends with one; arg: struct vscsi. */
+int flush_round(struct storm *storm);
 
 /* Grace periods that take microseconds instead of milliseconds, for hotter races. */
 int storm_expedite(bool on);
