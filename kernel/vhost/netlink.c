@@ -59,7 +59,7 @@ static const char *vhost_nl_text(int err)
 	case -EOPNOTSUPP:
 		return "the driver of this device is made for one worker";
 	case -EAGAIN:
-		return "the owner has as many threads as it may have, see RLIMIT_NPROC and pids.max";
+		return "the owner may have no more threads, see RLIMIT_NPROC and pids.max";
 	case -ETIMEDOUT:
 		return "the change is in force, but a worker did not come to it in time";
 	default:
