@@ -211,8 +211,10 @@ TEST_BOTH(free_waits_for_who_is_queueing_on_the_worker)
 	reader = start_slow_reader(&job, d->vqs[1]);
 	CHECK_EQ(attach(d, 1, 0), 0);
 	caller = call_start(&call, call_free);
-	/* On its way out it cannot be found any more. */
-	CHECK(worker_says(d, 1, WORKER_FREEING));
+	settle();
+	CHECK(!READ_ONCE(call.done));
+	/* Nobody can attach to it or free it meanwhile. */
+	CHECK(!mutex_trylock(&d->dev.mutex));
 
 	WRITE_ONCE(slow.go, true);
 	CHECK_EQ(shim_join(caller), 0);

@@ -15,12 +15,18 @@ long vhost_dev_check_owner(struct vhost_dev *dev)
 	return dev->mm == current->mm ? 0 : -EPERM;
 }
 
+void vhost_poll_queue(struct vhost_poll *poll)
+{
+	vhost_vq_work_queue(poll->vq, &poll->work);
+}
+
 static struct vhost_virtqueue *vq_new(struct vhost_dev *dev)
 {
 	struct vhost_virtqueue *vq = calloc(1, sizeof(*vq));
 
 	vq->dev = dev;
 	vq->kick = (struct file *)vq;
+	vq->poll.vq = vq;
 	mutex_init(&vq->mutex);
 	return vq;
 }
@@ -40,6 +46,7 @@ struct device *device_new(int nvqs)
 	for (i = 0; i < nvqs; i++)
 		d->vqs[i] = vq_new(dev);
 	vhost_workers_init(dev);
+	vhost_dev_describe(dev, "test", true);
 	return d;
 }
 
@@ -147,7 +154,7 @@ long attach_map(struct device *d, const struct vhost_vring_worker *map,
 	long err;
 
 	mutex_lock(&d->dev.mutex);
-	err = vhost_workers_attach(&d->dev, map, n);
+	err = vhost_workers_attach(&d->dev, map, n, MAX_SCHEDULE_TIMEOUT);
 	mutex_unlock(&d->dev.mutex);
 	return err;
 }
@@ -174,8 +181,6 @@ unsigned int worker_says(struct device *d, unsigned int id, enum worker_fact fac
 	worker = worker_of(d, id);
 	if (fact == WORKER_ATTACHED)
 		says = worker->attached;
-	else if (fact == WORKER_FREEING)
-		says = worker->freeing;
 	else
 		says = worker->killed;
 	mutex_unlock(&d->dev.workers.lock);

@@ -89,8 +89,8 @@ TEST_BOTH(set_owner_that_fails_changes_nothing)
 {
 	struct device *d = device_new(NVQS);
 
-	/* id, worker, thread, and the cgroup or the vhost_task */
-	CHECK_EQ(sweep(d, device_start), 4);
+	/* number, id, worker, thread, and the cgroup or the vhost_task */
+	CHECK_EQ(sweep(d, device_start), 5);
 	CHECK_EQ(get_worker(d, 0), 0);
 	device_close(d);
 }

@@ -93,7 +93,7 @@ static void flush_at_the_last_moment(enum shim_point point)
 {
 	struct vhost_worker *worker;
 
-	if (point == SHIM_RESCHED && strstr(current->comm, "-1") &&
+	if (point == SHIM_RESCHED && strstr(current->comm, ".1") &&
 	    !READ_ONCE(worker_waits)) {
 		/* The worker ran the flush of its release; here it stays. */
 		WRITE_ONCE(worker_waits, true);

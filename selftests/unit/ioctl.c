@@ -308,8 +308,9 @@ static void use_half_made(enum shim_point point)
 	if (point != SHIM_COPY_TO_USER)
 		return;
 	shim_set_hook(NULL);
-	CHECK_EQ(vhost_worker_free(&half_made->dev, 1), -ENODEV);
-	CHECK_EQ(vhost_workers_attach(&half_made->dev, &map, 1), -ENODEV);
+	CHECK_EQ(vhost_worker_free(&half_made->dev, 1, MAX_SCHEDULE_TIMEOUT), -ENODEV);
+	CHECK_EQ(vhost_workers_attach(&half_made->dev, &map, 1, MAX_SCHEDULE_TIMEOUT),
+		 -ENODEV);
 	vhost_dev_flush(&half_made->dev);
 	vhost_workers_interrupt(&half_made->dev);
 }
@@ -330,9 +331,9 @@ TEST_BOTH(workers_are_named_after_owner_and_id)
 	char name[32];
 
 	CHECK_EQ(new_worker(d), 1);
-	snprintf(name, sizeof(name), "vhost-%d", current->pid);
+	snprintf(name, sizeof(name), "vhost-%d-%u.0", current->pid, d->dev.workers.dev_id);
 	CHECK(!strcmp(worker_task(worker_of(d, 0))->comm, name));
-	snprintf(name, sizeof(name), "vhost-%d-1", current->pid);
+	snprintf(name, sizeof(name), "vhost-%d-%u.1", current->pid, d->dev.workers.dev_id);
 	CHECK(!strcmp(worker_task(worker_of(d, 1))->comm, name));
 	device_close(d);
 }

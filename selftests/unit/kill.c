@@ -197,7 +197,7 @@ static int close_fn(void *data)
 
 TEST_TASK(another_process_closes_the_device_of_a_killed_owner)
 {
-	struct mm_struct owner = { "vmm" };
+	struct mm_struct owner = { .name = "vmm" };
 	struct device *d;
 	struct task_struct *closer;
 	struct job blocker, job;
@@ -221,7 +221,7 @@ TEST_TASK(another_process_closes_the_device_of_a_killed_owner)
 
 TEST_KTHREAD(a_kernel_thread_does_not_notice_the_death_of_the_owner)
 {
-	struct mm_struct owner = { "vmm" };
+	struct mm_struct owner = { .name = "vmm" };
 	struct device *d;
 	struct job job;
 

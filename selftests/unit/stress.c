@@ -244,7 +244,7 @@ static int kick_until_stopped(void *data)
 TEST_TASK(devices_close_while_their_owner_is_killed)
 {
 	struct task_struct *kicker;
-	struct mm_struct vmm = { "vmm" };
+	struct mm_struct vmm = { .name = "vmm" };
 	int i;
 
 	vhost_work_init(&jobs[0][0].work, kick_fn);

@@ -15,8 +15,8 @@
 #define TIMEOUT_S	20
 #define MORE_TIME	6
 
-struct mm_struct unit_owner = { "owner" };
-struct mm_struct unit_stranger = { "stranger" };
+struct mm_struct unit_owner = { .name = "owner" };
+struct mm_struct unit_stranger = { .name = "stranger" };
 unsigned int unit_kind;
 
 static struct test *tests, **last_test = &tests;

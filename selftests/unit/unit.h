@@ -107,7 +107,6 @@ struct vhost_worker *worker_of(struct device *d, unsigned int id);
 struct task_struct *worker_task(struct vhost_worker *worker);
 enum worker_fact {
 	WORKER_ATTACHED,
-	WORKER_FREEING,
 	WORKER_KILLED,
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/cgroup.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <shim.h>
@@ -59,20 +60,34 @@ int cgroup_attach_task_all(struct task_struct *from, struct task_struct *task)
 	return !err && shim_should_fail() ? -ENOMEM : err;
 }
 
+static void charge(void)
+{
+	struct mm_struct *mm = (struct mm_struct *)current->active_memcg ?: current->mm;
+
+	if (mm)
+		__atomic_fetch_add(&mm->charged, 1, __ATOMIC_RELAXED);
+}
+
+void shim_count_allocated(int change)
+{
+	__atomic_fetch_add(&allocated, change, __ATOMIC_RELAXED);
+}
+
 void *kzalloc(size_t size, unsigned int gfp)
 {
-	(void)gfp;
 	shim_might_sleep("kzalloc()");
 	if (shim_should_fail())
 		return NULL;
-	__atomic_fetch_add(&allocated, 1, __ATOMIC_RELAXED);
+	if (gfp == GFP_KERNEL_ACCOUNT)
+		charge();
+	shim_count_allocated(1);
 	return calloc(1, size);
 }
 
 void kfree(void *ptr)
 {
 	if (ptr)
-		__atomic_fetch_sub(&allocated, 1, __ATOMIC_RELAXED);
+		shim_count_allocated(-1);
 	free(ptr);
 }
 

@@ -136,6 +136,7 @@ void mutex_unlock(struct mutex *m)
 	WRITE_ONCE(m->owner, NULL);
 	shim_wake_all(&m->wait);
 	shim_spin_unlock(&m->wait.lock);
+	shim_point(SHIM_UNLOCKED);
 }
 
 void init_completion(struct completion *c)
@@ -144,12 +145,22 @@ void init_completion(struct completion *c)
 	c->done = 0;
 }
 
-void complete(struct completion *c)
+static void add_completions(struct completion *c, unsigned int n)
 {
 	shim_spin_lock(&c->wait.lock);
-	c->done++;
+	c->done = n > UINT_MAX - c->done ? UINT_MAX : c->done + n;
 	shim_wake_all(&c->wait);
 	shim_spin_unlock(&c->wait.lock);
+}
+
+void complete(struct completion *c)
+{
+	add_completions(c, 1);
+}
+
+void complete_all(struct completion *c)
+{
+	add_completions(c, SHIM_DONE_FOR_ALL);
 }
 
 static bool take_completion(void *obj)
@@ -158,16 +169,22 @@ static bool take_completion(void *obj)
 
 	if (!c->done)
 		return false;
-	c->done--;
+	if (c->done != SHIM_DONE_FOR_ALL)
+		c->done--;
 	return true;
 }
 
 static int wait(struct completion *c, unsigned int state, long timeout)
 {
+	int err;
+
 	shim_might_sleep("completion");
 	shim_acquire(SHIM_CLASS_COMPLETION);
-	return shim_wait_for(&c->wait, take_completion, c, state, timeout,
-			     "completion");
+	err = shim_wait_for(&c->wait, take_completion, c, state, timeout,
+			    "completion");
+	if (err)
+		shim_point(SHIM_WAIT_ENDED);
+	return err;
 }
 
 void wait_for_completion(struct completion *c)
@@ -184,4 +201,12 @@ unsigned long wait_for_completion_timeout(struct completion *c,
 					  unsigned long jiffies)
 {
 	return !wait(c, TASK_UNINTERRUPTIBLE, jiffies);
+}
+
+long wait_for_completion_killable_timeout(struct completion *c,
+					  unsigned long jiffies)
+{
+	int err = wait(c, TASK_KILLABLE, jiffies);
+
+	return err == -ETIME ? 0 : err ?: 1;
 }

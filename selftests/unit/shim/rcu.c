@@ -33,16 +33,19 @@ bool shim_in_rcu_reader(void)
 
 void synchronize_rcu(void)
 {
+	struct task_struct *unhashed;
 	unsigned long number, done;
 
 	shim_might_sleep("synchronize_rcu()");
 	shim_acquire(SHIM_CLASS_GRACE_PERIOD);
 	shim_point(SHIM_GRACE_PERIOD);
 
+	unhashed = shim_take_unhashed();
 	number = __atomic_add_fetch(&gp_started, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&gp_waiters, 1, __ATOMIC_RELAXED);
 	WRITE_ONCE(current->waits_for, "grace period");
 	shim_rcu_synchronize();
+	shim_put_unhashed(unhashed);
 	WRITE_ONCE(current->waits_for, NULL);
 	__atomic_fetch_sub(&gp_waiters, 1, __ATOMIC_RELAXED);
 

@@ -9,12 +9,16 @@
 #include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/pid.h>
+#include <linux/refcount.h>
 #include <linux/sched/signal.h>
+#include <linux/workqueue.h>
 
 _Thread_local struct task_struct *shim_current;
 
 static struct shim_spin tasks_lock;
 static struct task_struct *tasks;
+static struct task_struct *unhashed;
 static unsigned int ntasks;
 static int next_pid = 100;
 static unsigned long wakeups;
@@ -41,7 +45,12 @@ static struct task_struct *new_task(const char *name, struct mm_struct *mm)
 	task->pid = __atomic_fetch_add(&next_pid, 1, __ATOMIC_RELAXED);
 	task->seed = task->pid;
 
+	WRITE_ONCE(task->cpus.bits, ~0UL);
+	task->cpus_ptr = &task->cpus;
+
 	shim_spin_lock(&tasks_lock);
+	if (mm && !mm->tgid)
+		mm->tgid = task->pid;
 	task->next = tasks;
 	tasks = task;
 	ntasks++;
@@ -49,9 +58,11 @@ static struct task_struct *new_task(const char *name, struct mm_struct *mm)
 	return task;
 }
 
-void get_task_struct(struct task_struct *task)
+struct task_struct *get_task_struct(struct task_struct *task)
 {
-	__atomic_fetch_add(&task->refs, 1, __ATOMIC_RELAXED);
+	if (__atomic_fetch_add(&task->refs, 1, __ATOMIC_RELAXED) <= 0)
+		shim_bug("get_task_struct() of a dead task");
+	return task;
 }
 
 void put_task_struct(struct task_struct *task)
@@ -71,7 +82,54 @@ static void unlink_task(struct task_struct *task)
 		;
 	*p = task->next;
 	ntasks--;
+	task->next_unhashed = unhashed;
+	unhashed = task;
 	shim_spin_unlock(&tasks_lock);
+}
+
+struct task_struct *shim_take_unhashed(void)
+{
+	struct task_struct *taken;
+
+	shim_spin_lock(&tasks_lock);
+	taken = unhashed;
+	unhashed = NULL;
+	shim_spin_unlock(&tasks_lock);
+	return taken;
+}
+
+void shim_put_unhashed(struct task_struct *task)
+{
+	struct task_struct *next;
+
+	for (; task; task = next) {
+		next = task->next_unhashed;
+		put_task_struct(task);
+	}
+}
+
+static struct task_struct *first_thread(struct task_struct *t, struct mm_struct *process)
+{
+	while (t && t->process != process)
+		t = t->next;
+	return t;
+}
+
+/* One that has left is the last, so that nobody follows where it led to. */
+struct task_struct *shim_next_thread(struct task_struct *p, struct task_struct *t)
+{
+	struct task_struct *next;
+
+	if (!shim_in_rcu_reader())
+		shim_bug("threads are looked for outside a reader");
+	shim_spin_lock(&tasks_lock);
+	for (next = tasks; t && next && next != t; next = next->next)
+		;
+	if (t && next)
+		next = next->next;
+	next = first_thread(next, p->process);
+	shim_spin_unlock(&tasks_lock);
+	return next;
 }
 
 static void *thread(void *data)
@@ -91,8 +149,8 @@ static void *thread(void *data)
 	WRITE_ONCE(task->flags, task->flags | PF_EXITING);
 	shim_rcu_unregister(task);
 	complete(task->exited);
+	/* Its own reference goes when no reader can have found it. */
 	unlink_task(task);
-	put_task_struct(task);
 	return NULL;
 }
 
@@ -364,4 +422,68 @@ void kthread_unuse_mm(struct mm_struct *mm)
 	if (current->mm != mm)
 		shim_bug("kthread_unuse_mm() of another mm");
 	current->mm = NULL;
+}
+
+/* Pids -------------------------------------------------------------------- */
+
+struct pid {
+	refcount_t refs;
+	struct mm_struct *process;
+	int nr;
+};
+
+struct pid *get_task_pid(struct task_struct *task, enum pid_type type)
+{
+	struct pid *pid = calloc(1, sizeof(*pid));
+
+	(void)type;
+	shim_count_allocated(1);
+	refcount_set(&pid->refs, 1);
+	pid->process = task->process;
+	pid->nr = pid->process->tgid;
+	return pid;
+}
+
+void put_pid(struct pid *pid)
+{
+	if (!pid || !refcount_dec_and_test(&pid->refs))
+		return;
+	shim_count_allocated(-1);
+	free(pid);
+}
+
+int pid_nr(struct pid *pid)
+{
+	return pid ? pid->nr : 0;
+}
+
+struct task_struct *pid_task(struct pid *pid, enum pid_type type)
+{
+	struct task_struct *task;
+
+	(void)type;
+	if (!pid)
+		return NULL;
+	if (!shim_in_rcu_reader())
+		shim_bug("a pid is looked up outside a reader");
+	shim_spin_lock(&tasks_lock);
+	task = first_thread(tasks, pid->process);
+	shim_spin_unlock(&tasks_lock);
+	return task;
+}
+
+/* Work queues ------------------------------------------------------------- */
+
+static int work_fn(void *data)
+{
+	struct work_struct *work = data;
+
+	work->func(work);
+	return 0;
+}
+
+void queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	(void)wq;
+	put_task_struct(shim_run(NULL, "kworker", work_fn, work));
 }

@@ -16,8 +16,8 @@ void xa_init_flags(struct xarray *xa, unsigned int flags)
 {
 	unsigned int i;
 
-	(void)flags;
 	xa->lock.locked = 0;
+	xa->lowest = flags == XA_FLAGS_ALLOC1;
 	for (i = 0; i < SHIM_XA_SLOTS; i++) {
 		xa->slots[i].index = -1;
 		xa->slots[i].entry = NULL;
@@ -95,6 +95,7 @@ int xa_alloc_cyclic(struct xarray *xa, u32 *id, void *entry,
 	if (shim_should_fail())
 		return -ENOMEM;
 
+	limit.min = max(limit.min, xa->lowest);
 	shim_spin_lock(&xa->lock);
 	index = first_free(xa, max(limit.min, *next), limit.max);
 	if (index < 0) {

@@ -29,10 +29,13 @@ enum shim_point {
 	SHIM_LLIST_ADDED,
 	SHIM_LLIST_TAKEN,	/* after llist_del_all() that found something */
 	SHIM_LLIST_EMPTY,	/* after one that did not */
+	SHIM_CMPXCHG,		/* before atomic_cmpxchg() */
 	SHIM_LOCK,		/* before a mutex is taken */
+	SHIM_UNLOCKED,		/* after one was given back */
 	SHIM_DEREFERENCE,	/* after rcu_dereference() */
 	SHIM_GRACE_PERIOD,	/* before a grace period */
 	SHIM_SCHEDULE,		/* before sleeping */
+	SHIM_WAIT_ENDED,	/* after a wait for a completion that did not come */
 	SHIM_WAKE,		/* before a wake-up */
 	SHIM_RESCHED,		/* after each piece of work */
 	SHIM_TRACE,		/* in each tracepoint */
@@ -69,6 +72,12 @@ struct mutex;
 
 struct mm_struct {
 	const char *name;
+	int tgid;		/* the pid of its first task */
+	unsigned long charged;	/* allocations that count against its cgroup */
+};
+
+struct cpumask {
+	unsigned long bits;
 };
 
 struct sighand_struct {
@@ -82,6 +91,9 @@ struct task_struct {
 	char comm[32];
 	struct mm_struct *mm;
 	struct mm_struct *process;	/* which a signal to the process reaches */
+	struct mem_cgroup *active_memcg;
+	const struct cpumask *cpus_ptr;
+	struct cpumask cpus;
 	struct {
 		unsigned int signal;
 	} pending;
@@ -105,6 +117,7 @@ struct task_struct {
 	unsigned int nheld;
 	const char *waits_for;
 	struct task_struct *next;
+	struct task_struct *next_unhashed;
 };
 
 extern _Thread_local struct task_struct *shim_current;
@@ -119,7 +132,13 @@ struct task_struct *shim_task_create(int (*fn)(void *), void *data,
 				     const char *name, struct mm_struct *mm);
 /* Does a pending signal keep the current task from sleeping in this state? */
 bool shim_signal_ends_sleep(unsigned int state);
-void get_task_struct(struct task_struct *task);
+struct task_struct *get_task_struct(struct task_struct *task);
+void put_task_struct(struct task_struct *task);
+/* For for_each_thread(): the thread of the process that is older than @t. */
+struct task_struct *shim_next_thread(struct task_struct *p, struct task_struct *t);
+/* References to tasks that nobody can find any more; they go a grace period later. */
+struct task_struct *shim_take_unhashed(void);
+void shim_put_unhashed(struct task_struct *tasks);
 /* SIGKILL to a task, or to all tasks of a process. */
 void shim_kill(struct task_struct *task);
 void shim_kill_process(struct mm_struct *mm);
@@ -159,8 +178,20 @@ bool shim_should_fail(void);
 void shim_fail_thread(int err);
 int shim_thread_error(int by_default);
 void shim_fail_cgroup(int err);
+/* Something was taken that has to be given back, or was given back. */
+void shim_count_allocated(int change);
 long shim_allocated(void);
 #define SHIM_BAD_USER	((void *)16)	/* an address that faults */
+
+/* events.c: the last event of a kind, and how many there were */
+struct shim_event {
+	unsigned int nth;
+	unsigned int dev, worker;
+	unsigned int workers;	/* of the device, then */
+	unsigned int entries;	/* of the map */
+};
+
+struct shim_event shim_event(unsigned int cmd);
 
 /* point.c */
 extern void (*shim_hook)(enum shim_point point);

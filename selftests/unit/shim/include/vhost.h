@@ -29,11 +29,13 @@ struct vhost_work {
 
 struct vhost_poll {
 	struct vhost_work	work;
+	struct vhost_virtqueue	*vq;
 };
 
 struct vhost_virtqueue {
 	struct vhost_dev *dev;
 	struct vhost_worker __rcu *worker;
+	struct vhost_vq_counts counts;
 	struct mutex mutex;
 	struct file *kick;
 	struct vhost_poll poll;
@@ -51,6 +53,7 @@ struct vhost_dev {
 	bool fork_owner;
 };
 
+void vhost_poll_queue(struct vhost_poll *poll);
 bool vhost_dev_has_owner(struct vhost_dev *dev);
 long vhost_dev_check_owner(struct vhost_dev *dev);
 

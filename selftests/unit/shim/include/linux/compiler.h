@@ -7,12 +7,19 @@
 #include <limits.h>
 #include <stdio.h>
 #include <linux/types.h>
+#include <shim.h>
 
 #define __user
 #define __rcu
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+
+/* One pairs with the other. */
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+
+#define unlikely(cond)		__builtin_expect(!!(cond), 0)
 
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
@@ -21,6 +28,9 @@
 
 #define min(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a < _b ? _a : _b; })
 #define max(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a > _b ? _a : _b; })
+
+#define max_t(type, a, b) \
+	({ type _a = (a); type _b = (b); _a > _b ? _a : _b; })
 
 /* Kernel errnos that user space never sees. */
 #define ERESTARTNOINTR	513

@@ -23,6 +23,14 @@ int mutex_lock_killable(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
 
+#define DEFINE_MUTEX(m)							\
+	struct mutex m;							\
+	__attribute__((constructor)) static void shim_init_##m(void)	\
+	{								\
+		shim_mutex_init(&m, #m);				\
+	}								\
+	extern struct mutex m
+
 #define mutex_init(m)		shim_mutex_init(m, #m)
 #define lockdep_is_held(m)	(READ_ONCE((m)->owner) == shim_current)
 #define lockdep_assert_held(m) do {					\

@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters: an increment is not ordered, a decrement to zero is. */
+/* References: an increment is not ordered, a decrement to zero is. */
 #ifndef _SHIM_LINUX_REFCOUNT_H
 #define _SHIM_LINUX_REFCOUNT_H
 
-#include <linux/compiler.h>
-
-typedef struct {
-	int counter;
-} atomic_t;
+#include <linux/atomic.h>
 
 typedef struct {
 	int counter;
 } refcount_t;
-
-static inline void atomic_set(atomic_t *a, int value)
-{
-	WRITE_ONCE(a->counter, value);
-}
-
-static inline void atomic_inc(atomic_t *a)
-{
-	__atomic_fetch_add(&a->counter, 1, __ATOMIC_RELAXED);
-}
-
-static inline bool atomic_dec_and_test(atomic_t *a)
-{
-	return __atomic_sub_fetch(&a->counter, 1, __ATOMIC_SEQ_CST) == 0;
-}
 
 static inline void refcount_set(refcount_t *r, int value)
 {

@@ -19,6 +19,8 @@
 #define TASK_KILLABLE		(TASK_WAKEKILL | TASK_UNINTERRUPTIBLE)
 #define TASK_IDLE		(TASK_UNINTERRUPTIBLE | TASK_NOLOAD)
 
+#define TASK_COMM_LEN		16
+
 #define PF_EXITING		0x00000004
 #define PF_KTHREAD		0x00200000
 
@@ -27,6 +29,10 @@
 #define MAX_SCHEDULE_TIMEOUT	LONG_MAX
 
 #define current			shim_current
+
+/* The threads of a process that can be found; an RCU reader may look at them. */
+#define for_each_thread(p, t) \
+	for (t = shim_next_thread(p, NULL); t; t = shim_next_thread(p, t))
 
 /*
  * Fully ordered against what follows. A store to the state that a waker saw
@@ -40,7 +46,6 @@ void schedule(void);
 long schedule_timeout(long jiffies);
 long schedule_timeout_uninterruptible(long jiffies);
 bool wake_up_process(struct task_struct *task);
-void put_task_struct(struct task_struct *task);
 
 #define cond_resched()		shim_point(SHIM_RESCHED)
 

@@ -6,7 +6,7 @@
 #include <linux/compiler.h>
 
 #define GFP_KERNEL		0
-#define GFP_KERNEL_ACCOUNT	1
+#define GFP_KERNEL_ACCOUNT	1	/* counts against a cgroup */
 
 void *kzalloc(size_t size, unsigned int gfp);
 void kfree(void *ptr);

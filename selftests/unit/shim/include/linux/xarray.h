@@ -16,6 +16,7 @@ struct shim_xa_slot {
 
 struct xarray {
 	struct shim_spin lock;
+	u32 lowest;		/* that is given out */
 	struct shim_xa_slot slots[SHIM_XA_SLOTS];
 };
 
@@ -25,8 +26,17 @@ struct xa_limit {
 };
 
 #define XA_FLAGS_ALLOC	1
+#define XA_FLAGS_ALLOC1	2
 #define XA_PRESENT	8
 #define xa_limit_31b	((struct xa_limit){ .max = INT_MAX })
+
+#define DEFINE_XARRAY_ALLOC1(xa)					\
+	struct xarray xa;						\
+	__attribute__((constructor)) static void shim_init_##xa(void)	\
+	{								\
+		xa_init_flags(&xa, XA_FLAGS_ALLOC1);			\
+	}								\
+	extern struct xarray xa
 
 void xa_init_flags(struct xarray *xa, unsigned int flags);
 bool xa_empty(struct xarray *xa);
