@@ -15,6 +15,7 @@
 #include "lib/guest.h"
 #include "lib/proc.h"
 #include "lib/expect.h"
+#include "lib/vctl.h"
 
 /* The numbers that VMMs in the field were built with. covers: W11 */
 _Static_assert(VHOST_NEW_WORKER == 0x8004AF08, "VHOST_NEW_WORKER");
@@ -357,17 +358,22 @@ TEST_F(scsi, cap_can_be_set)
 /* covers: T1 */
 TEST_F(scsi, every_worker_has_its_own_thread_with_its_name)
 {
+	struct vctl_dev dev;
 	struct vthread list[8];
 	bool seen[6] = { false };
-	char name[6][24];
+	char name[6][40];
+	struct vctl v;
 	int count, i, j;
 	uint32_t id;
 
+	ASSERT_OK(vctl_open(&v));
 	ASSERT_OK(vdev_set_owner(self->fd));
 	for (i = 1; i < 6; i++)
 		ASSERT_OK(vdev_new_worker(self->fd, &id));
+	ASSERT_OK(vctl_dev_of(&v, self->pid, &dev));
+	vctl_close(&v);
 	for (i = 0; i < 6; i++)
-		snprintf(name[i], sizeof(name[i]), i ? "vhost-%d-%d" : "vhost-%d", self->pid, i);
+		threads_name(self->pid, dev.id, i, variant->thread, name[i], sizeof(name[i]));
 	count = threads_list(self->pid, list, 8);
 	ASSERT_EQ(6, count);
 	for (i = 0; i < count; i++) {

@@ -36,6 +36,15 @@ void proc_progress(struct proc *me)
 	__atomic_add_fetch(&me->page->progress, 1, __ATOMIC_RELEASE);
 }
 
+void proc_await(struct proc *me)
+{
+	unsigned int turn = __atomic_add_fetch(&me->page->arrived, 1, __ATOMIC_RELEASE);
+
+	proc_ready(me);
+	while (__atomic_load_n(&me->page->told, __ATOMIC_ACQUIRE) < turn)
+		guest_sleep_ms(STEP_MS);
+}
+
 void proc_pause(struct proc *me)
 {
 	proc_ready(me);
@@ -132,6 +141,31 @@ int proc_wait_progress(struct proc *proc, uint64_t more, int timeout_ms)
 		guest_sleep_ms(STEP_MS);
 	}
 	return 0;
+}
+
+void proc_tell(struct proc *proc)
+{
+	__atomic_add_fetch(&proc->page->told, 1, __ATOMIC_RELEASE);
+}
+
+int proc_arrive(struct proc *proc, int timeout_ms)
+{
+	uint64_t start = guest_now_ns();
+
+	while (__atomic_load_n(&proc->page->arrived, __ATOMIC_ACQUIRE) <= proc->page->told) {
+		if (reap(proc))
+			return result(proc, false);
+		if (!guest_left_ms(start, timeout_ms))
+			return guest_fail(ETIMEDOUT, "child does not end: %s", proc->page->step);
+		guest_sleep_ms(STEP_MS);
+	}
+	return 0;
+}
+
+int proc_next(struct proc *proc, int timeout_ms)
+{
+	proc_tell(proc);
+	return proc_arrive(proc, timeout_ms);
 }
 
 static int wait_gone(struct proc *proc, int timeout_ms)

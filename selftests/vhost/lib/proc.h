@@ -20,6 +20,7 @@ struct proc_page {
 	char error[256];	/* guest_error() of the child at its end */
 	unsigned int ready;
 	uint64_t progress;	/* counted by the child */
+	unsigned int arrived, told;	/* of proc_await() and proc_next() */
 	long word[PROC_WORDS];	/* of the test's */
 };
 
@@ -42,6 +43,16 @@ int proc_start(proc_fn fn, void *arg, struct proc **proc);
 void proc_step(struct proc *me, const char *step);
 void proc_ready(struct proc *me);
 void proc_progress(struct proc *me);
+
+/*
+ * In the child: what comes before is done (it is ready, too); wait until the parent tells it to go on. In the
+ * parent: tell it, and wait until it has come to the next proc_await(), or has ended well.
+ */
+void proc_await(struct proc *me);
+int proc_next(struct proc *proc, int timeout_ms);
+/* The same without the wait, which proc_arrive() is. */
+void proc_tell(struct proc *proc);
+int proc_arrive(struct proc *proc, int timeout_ms);
 
 /* In the child: be ready, then sleep until killed. */
 _Noreturn void proc_pause(struct proc *me);

@@ -15,6 +15,7 @@
 
 #define STEP_MS		10
 #define PREFIX		"vhost-"
+#define COMM_MAX	15	/* characters of a task's name */
 #define PF_KTHREAD	0x00200000
 
 struct scan {
@@ -119,6 +120,16 @@ int threads_list(pid_t owner, struct vthread *list, unsigned int max)
 	if (!err)
 		err = scan_dir(&scan, "/proc", VDEV_THREAD_KTHREAD);
 	return err ?: (int)scan.count;
+}
+
+/* A task whose name has no room for it shows its process anyway. */
+void threads_name(pid_t owner, uint32_t dev, uint32_t worker, enum vdev_thread kind, char *name,
+		  size_t size)
+{
+	int len = snprintf(name, size, PREFIX "%d-%u.%u", owner, dev, worker);
+
+	if (kind == VDEV_THREAD_TASK && len > COMM_MAX)
+		snprintf(name, size, PREFIX "%u.%u", dev, worker);
 }
 
 int threads_wait_count(pid_t owner, unsigned int count, int timeout_ms)

@@ -3,8 +3,8 @@
  * threads.h - the threads that serve an owner's vhost devices, read from /proc
  *
  * Task kind: threads of the owner, /proc/<owner>/task/<tid>, whose name begins with "vhost-".
- * Kthread kind: kernel threads named "vhost-<owner>", alone or followed by something that is not a
- * digit. All devices of the owner are counted together.
+ * Kthread kind: kernel threads named "vhost-<owner>", alone (stock modules) or followed by
+ * "-<device>.<worker>". All devices of the owner are counted together.
  */
 #ifndef GUEST_THREADS_H
 #define GUEST_THREADS_H
@@ -27,6 +27,10 @@ struct vthread {
  * Returns how many there are, or -errno. An owner that is gone has none of the task kind.
  */
 int threads_list(pid_t owner, struct vthread *list, unsigned int max);
+
+/* The name that the thread of a worker has with our modules. */
+void threads_name(pid_t owner, uint32_t dev, uint32_t worker, enum vdev_thread kind, char *name,
+		  size_t size);
 
 /* Wait until @owner has exactly @count of them: 0 or -ETIMEDOUT (guest_error() says how many). */
 int threads_wait_count(pid_t owner, unsigned int count, int timeout_ms);
