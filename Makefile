@@ -21,6 +21,7 @@ help:
 #: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
 #: make vm [K=6.1]            a shell in the test VM
 #: make paths [K=6.1]         print where image, modules and release of that VM are
+#: make vhost-ctl             build the administration tool into build/vhost-ctl
 #: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
 #: make netlink               make what is generated from uapi/netlink/specs/vhost.yaml
 #: make size                  what supporting a kernel costs, in lines
@@ -30,7 +31,7 @@ help:
 #: make distclean             remove build/
 
 setup:
-	@tools/setup/install base $(SERIES) $(if $(filter %-debug,$(K)),debug)
+	@tools/setup/install base tool $(SERIES) $(if $(filter %-debug,$(K)),debug)
 
 # --- modules
 
@@ -66,10 +67,11 @@ netlink:
 	@kernel/scripts/netlink
 
 include selftests/vm/vm.mk
+include tools/vhost-ctl/vhost-ctl.mk
 
 clean:
 	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \
-		build/kselftest build/logs build/export
+		build/kselftest build/vhost-ctl build/logs build/export
 
 distclean:
 	rm -rf build

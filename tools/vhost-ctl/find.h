@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * find.h - read objects from the kernel, and find the device that an argument means
+ *
+ * Functions give 0 or the exit code, after they have told why on stderr.
+ */
+#ifndef VHOST_CTL_FIND_H
+#define VHOST_CTL_FIND_H
+
+#include "args.h"
+#include "nl.h"
+#include "objects.h"
+
+#define EVERY_DEV UINT32_MAX
+
+/* All devices; workers or virtqueues of device @dev_id or of EVERY_DEV. Free them with rows_free(). */
+int get_devs(struct nl *nl, struct rows *devs);
+int get_workers(struct nl *nl, uint32_t dev_id, struct rows *workers);
+int get_vqs(struct nl *nl, uint32_t dev_id, struct rows *vqs);
+
+/* One worker, as the only row. */
+int get_worker(struct nl *nl, uint32_t dev_id, uint32_t id, struct rows *workers);
+
+/* The one device among @devs that @text means: id, pid, id:N, pid:N or a wwpn. */
+int find_dev(const struct rows *devs, const char *text, const struct dev **dev);
+
+/* The device that @text means, as the only row of @dev. */
+int get_dev(struct nl *nl, const char *text, struct rows *dev);
+
+/* The worker numbered @id among @workers, or NULL. */
+const struct worker *find_worker(const struct rows *workers, uint32_t id);
+
+/*
+ * The optional DEV of a show command: the id of the device, or EVERY_DEV if there is no word left.
+ */
+int get_dev_filter(struct nl *nl, struct args *args, uint32_t *dev_id);
+
+#endif /* VHOST_CTL_FIND_H */

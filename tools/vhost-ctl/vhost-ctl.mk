@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# The administration tool. Included by the Makefile at the top.
+
+CTL := build/vhost-ctl
+CTL_SOURCES := $(wildcard tools/vhost-ctl/*.c)
+CTL_OBJECTS := $(CTL_SOURCES:tools/vhost-ctl/%.c=$(CTL)/%.o)
+CTL_LIBS := libmnl smartcols json-c
+CTL_VERSION = 0.1
+
+# The libraries come with the packages, which may be missing when this file is read.
+CTL_CFLAGS = $(USER_CFLAGS) -Iuapi -DVHOST_CTL_VERSION='"$(CTL_VERSION)"' $$(pkg-config --cflags $(CTL_LIBS))
+
+$(CTL)/.setup: tools/setup/packages.txt
+	@tools/setup/install base tool
+	@mkdir -p $(@D)
+	@touch $@
+
+$(CTL)/%.o: tools/vhost-ctl/%.c tools/vhost-ctl/vhost-ctl.mk $(CTL)/.setup
+	@$(CC) $(CTL_CFLAGS) $(CTL_EXTRA) -MMD -c -o $@ $<
+
+$(CTL)/vhost-ctl: $(CTL_OBJECTS)
+	@$(CC) $(CTL_EXTRA) -o $@ $^ $$(pkg-config --libs $(CTL_LIBS))
+
+-include $(wildcard $(CTL)/*.d)
+
+vhost-ctl: $(CTL)/vhost-ctl
+
+.PHONY: vhost-ctl
