@@ -79,7 +79,7 @@ bool args_keyword(struct args *args, const char *word)
 	return true;
 }
 
-int args_need(struct args *args, const char *what, char **word)
+int args_need(struct args *args, const char *what, const char **word)
 {
 	*word = args_next(args);
 	return *word ? 0 : usage("%s is missing", what);

@@ -46,7 +46,7 @@ char *args_next(struct args *args);
 /* Take the next word if it is @word. */
 bool args_keyword(struct args *args, const char *word);
 /* Take the next word, named @what in the message if there is none: 0 or EXIT_USAGE. */
-int args_need(struct args *args, const char *what, char **word);
+int args_need(struct args *args, const char *what, const char **word);
 /* Complain about what is left: 0 or EXIT_USAGE. */
 int args_end(struct args *args);
 

@@ -10,12 +10,14 @@
 #include "args.h"
 #include "out.h"
 
+#define VIEWS_MAX 4
+
 struct command {
 	const char *name;		/* second word, "" where the first one is all */
 	const char *args;		/* grammar of the rest, or "" */
 	const char *help;		/* what it does, in a line */
 	const char *details;		/* paragraphs for help, or NULL */
-	const struct view *view;	/* what -o chooses from, or NULL */
+	const struct view *views[VIEWS_MAX + 1];	/* what -o chooses from; the command picks */
 	bool dry_run;			/* takes --dry-run */
 	int (*run)(struct args *args);	/* gives the exit code */
 };

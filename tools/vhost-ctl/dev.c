@@ -6,12 +6,14 @@
 #include "find.h"
 
 static const struct view dev_view = {
-	&dev_object, "id,backend,owner_pid,owner_comm,thread_kind,vqs_used,workers,max_workers,wwpn"
+	.object = &dev_object,
+	.columns = "id,backend,owner_pid,owner_comm,thread_kind,vqs_used,workers,max_workers,wwpn",
 };
 
-static int show_devs(struct nl *nl, const char *text)
+static int show(struct nl *nl, void *arg)
 {
 	struct rows devs = { .object = &dev_object };
+	const char *text = arg;
 	int code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
 
 	if (!code)
@@ -22,21 +24,16 @@ static int show_devs(struct nl *nl, const char *text)
 
 static int dev_show(struct args *args)
 {
-	const char *text = args_next(args);
-	struct nl nl;
-	int code = args_end(args);
+	const char *text;
+	int code = arg_optional_dev(args, &text);
 
 	if (!code)
-		code = nl_open(&nl);
-	if (code)
-		return code;
-	code = show_devs(&nl, text);
-	nl_close(&nl);
-	return code;
+		code = args_end(args);
+	return code ? code : nl_with(show, (void *)text);
 }
 
 const struct command dev_commands[] = {
 	{ .name = "show", .args = "[DEV]", .help = "List the devices, or one of them.",
-	  .view = &dev_view, .run = dev_show },
+	  .views = { &dev_view }, .run = dev_show },
 	{ 0 },
 };

@@ -41,7 +41,6 @@ int get_worker(struct nl *nl, uint32_t dev_id, uint32_t id, struct rows *workers
 {
 	struct nlmsghdr *nlh = nl_request(nl, VHOST_CMD_WORKER_GET);
 
-	*workers = (struct rows){ .object = &worker_object };
 	nl_put_u32(nlh, VHOST_A_WORKER_DEV_ID, dev_id);
 	nl_put_u32(nlh, VHOST_A_WORKER_ID, id);
 	return nl_do(nl, nlh, workers);
@@ -139,11 +138,8 @@ int find_dev(const struct rows *devs, const char *text, const struct dev **found
 int get_dev(struct nl *nl, const char *text, struct rows *dev)
 {
 	const struct dev *found;
-	struct wanted wanted;
-	int code = parse_dev(text, &wanted);
+	int code = get_devs(nl, dev);
 
-	if (!code)
-		code = get_devs(nl, dev);
 	if (!code)
 		code = find_dev(dev, text, &found);
 	if (!code)
@@ -151,10 +147,9 @@ int get_dev(struct nl *nl, const char *text, struct rows *dev)
 	return code;
 }
 
-int get_dev_filter(struct nl *nl, struct args *args, uint32_t *dev_id)
+int get_dev_id(struct nl *nl, const char *text, uint32_t *dev_id)
 {
 	struct rows dev = { .object = &dev_object };
-	const char *text = args_next(args);
 	int code;
 
 	*dev_id = EVERY_DEV;
@@ -165,4 +160,19 @@ int get_dev_filter(struct nl *nl, struct args *args, uint32_t *dev_id)
 		*dev_id = ((const struct dev *)dev.data)->id;
 	rows_free(&dev);
 	return code;
+}
+
+int arg_optional_dev(struct args *args, const char **text)
+{
+	struct wanted wanted;
+
+	*text = args_next(args);
+	return *text ? parse_dev(*text, &wanted) : 0;
+}
+
+int arg_dev(struct args *args, const char **text)
+{
+	int code = arg_optional_dev(args, text);
+
+	return code || *text ? code : usage("DEV is missing");
 }

@@ -18,7 +18,7 @@ int get_devs(struct nl *nl, struct rows *devs);
 int get_workers(struct nl *nl, uint32_t dev_id, struct rows *workers);
 int get_vqs(struct nl *nl, uint32_t dev_id, struct rows *vqs);
 
-/* One worker, as the only row. */
+/* Append one worker to @workers. */
 int get_worker(struct nl *nl, uint32_t dev_id, uint32_t id, struct rows *workers);
 
 /* The one device among @devs that @text means: id, pid, id:N, pid:N or a wwpn. */
@@ -30,9 +30,12 @@ int get_dev(struct nl *nl, const char *text, struct rows *dev);
 /* The worker numbered @id among @workers, or NULL. */
 const struct worker *find_worker(const struct rows *workers, uint32_t id);
 
-/*
- * The optional DEV of a show command: the id of the device, or EVERY_DEV if there is no word left.
- */
-int get_dev_filter(struct nl *nl, struct args *args, uint32_t *dev_id);
+/* Take the word for DEV, and check that it can be one: 0 or EXIT_USAGE. */
+int arg_dev(struct args *args, const char **text);
+/* The same where DEV may be left out, which gives NULL. */
+int arg_optional_dev(struct args *args, const char **text);
+
+/* The id of the device that @text means, EVERY_DEV for NULL. */
+int get_dev_id(struct nl *nl, const char *text, uint32_t *dev_id);
 
 #endif /* VHOST_CTL_FIND_H */

@@ -9,7 +9,8 @@
 
 static const char intro[] =
 	"Usage: vhost-ctl [-j] [-n] [-o COLUMNS] OBJECT { COMMAND | help }\n"
-	"See and change the worker threads of the vhost devices of running virtual machines.\n";
+	"See and change the worker threads of the vhost devices of running virtual machines.\n"
+	"Begin with 'vhost-ctl dev show'; 'vhost-ctl OBJECT help' tells more of each.\n";
 
 static const char options[] =
 	"\n"
@@ -27,11 +28,11 @@ static const char options[] =
 	"Exit status: 0 done, 1 mistake on the command line, 2 refused by the kernel,\n"
 	"3 the kernel or its vhost module lacks what it takes.\n";
 
-/* Print "OBJECT COMMAND ARGS". Returns its length. */
-static int print_grammar(const struct topic *topic, const struct command *command)
+/* Print "OBJECT COMMAND ARGS". */
+static void print_grammar(const struct topic *topic, const struct command *command)
 {
-	return printf("%s%s%s%s%s", topic->name, *command->name ? " " : "", command->name,
-		      *command->args ? " " : "", command->args);
+	printf("%s%s%s%s%s", topic->name, *command->name ? " " : "", command->name,
+	       *command->args ? " " : "", command->args);
 }
 
 int help_all(void)
@@ -42,40 +43,33 @@ int help_all(void)
 		for (const struct command *c = topic->commands; c->name; c++) {
 			fputs("  ", stdout);
 			print_grammar(topic, c);
-			putchar('\n');
+			printf("\n        %s\n", c->help);
 		}
 	}
 	fputs(options, stdout);
 	return out_flush();
 }
 
-static void print_command(const struct topic *topic, const struct command *command)
+static void print_command(const struct command *command)
 {
-	putchar('\n');
-	print_grammar(topic, command);
-	printf("\n    %s\n", command->help);
+	printf("    %s\n", command->help);
 	if (command->details)
 		printf("\n%s", command->details);
-	if (command->view)
-		out_columns(stdout, command->view);
+	for (const struct view *const *view = command->views; *view; view++)
+		out_columns(stdout, *view);
 }
 
 int help_topic(const struct topic *topic, const struct command *only)
 {
-	const char *intro_word = "Usage: ";
-
+	if (!only)
+		printf("vhost-ctl %s: %s\n", topic->name, topic->help);
 	for (const struct command *c = topic->commands; c->name; c++) {
 		if (only && c != only)
 			continue;
-		printf("%svhost-ctl [OPTION]... ", intro_word);
+		printf("%sUsage: vhost-ctl [OPTION]... ", only ? "" : "\n");
 		print_grammar(topic, c);
-		putchar('\n');
-		intro_word = "       ";
+		fputs("\n\n", stdout);
+		print_command(c);
 	}
-	if (!only)
-		printf("%s\n", topic->help);
-	for (const struct command *c = topic->commands; c->name; c++)
-		if (!only || c == only)
-			print_command(topic, c);
 	return out_flush();
 }

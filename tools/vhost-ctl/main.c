@@ -73,11 +73,11 @@ static int run_command(const struct topic *topic, const struct command *command,
 	snprintf(name, sizeof(name), "%s%s%s", topic->name, *command->name ? " " : "",
 		 command->name);
 	running = name;
-	if (opt.columns && !command->view)
+	if (opt.columns && !command->views[0])
 		return usage("-o: this has no columns");
 	if (opt.dry_run && !command->dry_run)
 		return usage("--dry-run: only for what changes a whole map");
-	if (opt.columns && out_check(command->view))
+	if (opt.columns && !command->views[1] && out_check(command->views[0]))
 		return EXIT_USAGE;
 	return command->run(args);
 }

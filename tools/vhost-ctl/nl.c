@@ -293,10 +293,23 @@ void nl_close(struct nl *nl)
 	nl->request = NULL;
 }
 
+int nl_with(nl_user *fn, void *arg)
+{
+	struct nl nl;
+	int code = nl_open(&nl);
+
+	if (code)
+		return code;
+	code = fn(&nl, arg);
+	nl_close(&nl);
+	return code;
+}
+
 /* --- events */
 
 int nl_join(struct nl *nl)
 {
+	uint32_t families = GENL_ID_CTRL;	/* the group that tells of families, by its fixed number */
 	int size = EVENTS_BUFFER, err = need_socket(nl);
 
 	if (err)
@@ -306,28 +319,45 @@ int nl_join(struct nl *nl)
 	/* More than the default, if we may; a burst that is too long for it is told. */
 	setsockopt(mnl_socket_get_fd(nl->sock), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	if (mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &nl->events,
-				  sizeof(nl->events)))
+				  sizeof(nl->events)) ||
+	    mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &families, sizeof(families)))
 		return fail_errno(EXIT_REFUSED, errno, "cannot listen to events");
 	return 0;
 }
 
 struct listener {
+	uint16_t family;
 	nl_event *event;
 	void *arg;
 	int result;
 };
 
+/* Is it news of the end of our family? Its groups end in silence. */
+static bool family_is_gone(const struct nlmsghdr *nlh, uint16_t family)
+{
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
+	struct nl gone = { .family = 0 };
+
+	if (nlh->nlmsg_type != GENL_ID_CTRL || genl->cmd != CTRL_CMD_DELFAMILY)
+		return false;
+	take_family(nlh, &gone);
+	return gone.family == family;
+}
+
 static int on_event(const struct nlmsghdr *nlh, void *data)
 {
 	struct listener *listener = data;
 
-	listener->result = listener->event(nlh, listener->arg);
+	if (nlh->nlmsg_type == listener->family)
+		listener->result = listener->event(nlh, listener->arg);
+	else if (family_is_gone(nlh, listener->family))
+		listener->result = fail(EXIT_LACKING, "the kernel's vhost module was unloaded");
 	return listener->result ? MNL_CB_STOP : MNL_CB_OK;
 }
 
 int nl_listen(struct nl *nl, nl_event *event, void *arg)
 {
-	struct listener listener = { event, arg, 0 };
+	struct listener listener = { nl->family, event, arg, 0 };
 	char *buf = xrealloc(NULL, 1, REPLY_SIZE);
 	ssize_t len;
 

@@ -26,6 +26,10 @@ int nl_open(struct nl *nl);
 int nl_probe(struct nl *nl);
 void nl_close(struct nl *nl);
 
+/* Open, call @fn, close: what most commands are after their arguments have been read. */
+typedef int nl_user(struct nl *nl, void *arg);
+int nl_with(nl_user *fn, void *arg);
+
 /* Begin a request. Append attributes by nl_put_u32(), nl_put_text() and the nests. */
 struct nlmsghdr *nl_request(struct nl *nl, uint8_t cmd);
 void nl_put_u32(struct nlmsghdr *nlh, uint16_t attr, uint32_t value);

@@ -314,7 +314,8 @@ void out_columns(FILE *out, const struct view *view)
 	struct columns defaults = { .nr = 0 };
 
 	add_columns(view->object, view->columns, &defaults);
-	fputs("\nColumns for -o (those with * are shown by default):\n", out);
+	fprintf(out, "\nColumns%s%s for -o (those with * are shown by default):\n",
+		view->title ? " of " : "", view->title ? view->title : "");
 	for (const struct field *f = view->object->fields; f->name; f++)
 		if (!f->internal)
 			fprintf(out, "  %c %-16s %s\n", has_column(&defaults, f) ? '*' : ' ',

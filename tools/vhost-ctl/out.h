@@ -15,6 +15,7 @@
 struct view {
 	const struct object *object;
 	const char *columns;	/* names of those in the table unless -o says otherwise */
+	const char *title;	/* for help, where a command has several views */
 };
 
 /* Is what -o asks for there? 0 or EXIT_USAGE, told. */
