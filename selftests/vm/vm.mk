@@ -64,7 +64,10 @@ $(B)/base.cpio: $(RAMFS_DEPS) $(B)/modules/.done
 $(B)/stock.cpio: $(RAMFS_DEPS)
 	@$(BASE) && selftests/vm/mkinitramfs $$modroot $$release build/vm/init - $@
 
-vm-files: build/vm/boot $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
+build/vhost-ctl/vm.cpio: build/vhost-ctl/vhost-ctl selftests/vm/mkprogram
+	@selftests/vm/mkprogram $< $@
+
+vm-files: build/vm/boot build/vhost-ctl/vm.cpio $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
 
 vm: vm-files tests
 	@selftests/vm/run $(K) shell

@@ -123,7 +123,7 @@ int arg_worker(const char *text, uint32_t *id)
 {
 	if (parse_u32(*text == 'w' ? text + 1 : text, id))
 		return 0;
-	return usage("'%s' is not a worker: give its number, 3 or w3", text);
+	return usage("WORKER '%s' is not the number of a worker, 3 or w3", text);
 }
 
 bool parse_range(const char *text, const char *end, uint32_t *first, uint32_t *last, bool *open_end)

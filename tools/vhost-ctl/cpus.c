@@ -110,7 +110,7 @@ static int check_file(const struct cpus *cpus, const char *path, int code, const
 	if (!beyond)
 		return 0;
 	text = cpus_text(&there);
-	fail(code, "CPUs %s %s %s", beyond, complaint, text);
+	fail(code, "CPU %s: %s %s", beyond, complaint, text);
 	free(text);
 	free(beyond);
 	return code;
@@ -133,9 +133,9 @@ int arg_cpus(const char *text, struct cpus *cpus)
 	case PARSED:
 		break;
 	}
-	code = check_file(cpus, possible_path, EXIT_USAGE, "do not exist, this machine has");
+	code = check_file(cpus, possible_path, EXIT_USAGE, "not in this machine, which has");
 	if (!code)
-		code = check_file(cpus, online_path, EXIT_REFUSED, "are offline, online are");
+		code = check_file(cpus, online_path, EXIT_REFUSED, "offline, online are");
 	return code;
 }
 
@@ -149,7 +149,7 @@ int cpus_allowed(const struct cpus *cpus, uint32_t tid)
 	beyond = cpus_beyond(cpus, &allowed);
 	if (beyond) {
 		text = cpus_text(&allowed);
-		fail(EXIT_REFUSED, "CPUs %s are outside the cpuset of thread %u, which is %s (%s)",
+		fail(EXIT_REFUSED, "CPU %s: outside the cpuset of thread %u, which has %s (%s)",
 		     beyond, tid, text, group);
 		free(text);
 	}
@@ -173,7 +173,7 @@ int cpus_verify(struct nl *nl, uint32_t dev_id, uint32_t id, const struct cpus *
 		if (parse_list(has, &real, &item, &len) != PARSED ||
 		    memcmp(&real, cpus, sizeof(real))) {
 			wanted = cpus_text(cpus);
-			code = fail(EXIT_REFUSED, "worker %u was to run on CPUs %s, but the kernel has '%s'",
+			code = fail(EXIT_REFUSED, "worker %u was to run on CPU %s, but the kernel has '%s'",
 				    id, wanted, has);
 			free(wanted);
 		}

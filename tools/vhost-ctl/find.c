@@ -85,8 +85,7 @@ static int parse_dev(const char *text, struct wanted *wanted)
 	}
 	if (parse_u32(number, &wanted->number))
 		return 0;
-	return usage("'%s' is not a device: give its id, the pid of its owner, or its wwpn (naa...)",
-		     text);
+	return usage("DEV '%s' is neither the id of a device, nor a pid, nor a wwpn (naa...)", text);
 }
 
 static bool is_wanted(const struct dev *dev, const struct wanted *wanted)

@@ -20,16 +20,17 @@ void ranges_free(struct vq_ranges *ranges)
 	*ranges = (struct vq_ranges){ 0 };
 }
 
-/* Read one range, which ends at @end. */
-static int parse_vqs(const char *text, const char *end, struct vq_ranges *ranges)
+/* Read one range, which ends at @end, of the argument @whole. */
+static int parse_vqs(const char *text, const char *end, const char *whole,
+		     struct vq_ranges *ranges)
 {
 	struct vq_range range = { 0 };
 
 	if (end - text == strlen("all") && !strncmp(text, "all", strlen("all")))
 		range.all = true;
 	else if (!parse_range(text, end, &range.first, &range.last, &range.open_end))
-		return usage("'%.*s' is not a virtqueue or a range of them, such as 2, 2-5, 2- or all",
-			     (int)(end - text), text);
+		return usage("'%.*s' in '%s' is neither a virtqueue nor a range, 2, 2-5, 2- or all",
+			     (int)(end - text), text, whole);
 	ranges->v = xrealloc(ranges->v, ranges->nr + 1, sizeof(*ranges->v));
 	ranges->v[ranges->nr++] = range;
 	return 0;
@@ -37,10 +38,12 @@ static int parse_vqs(const char *text, const char *end, struct vq_ranges *ranges
 
 int vqs_parse(const char *text, struct vq_ranges *ranges)
 {
+	const char *whole = text;
+
 	*ranges = (struct vq_ranges){ 0 };
 	for (;;) {
 		const char *end = strchrnul(text, ',');
-		int code = parse_vqs(text, end, ranges);
+		int code = parse_vqs(text, end, whole, ranges);
 
 		if (code || !*end)
 			return code;
@@ -48,8 +51,9 @@ int vqs_parse(const char *text, struct vq_ranges *ranges)
 	}
 }
 
-/* Read a target, which ends at @end. */
-static int parse_target(const char *text, const char *end, struct target *target)
+/* Read a target, which ends at @end, of the argument @whole. */
+static int parse_target(const char *text, const char *end, const char *whole,
+			struct target *target)
 {
 	bool is_new = end - text >= (int)strlen("new") && !strncmp(text, "new", strlen("new"));
 	const char *number = text;
@@ -67,12 +71,12 @@ static int parse_target(const char *text, const char *end, struct target *target
 	if (!memchr(number, '-', end - number) &&
 	    parse_range(number, end, &target->number, &same, NULL))
 		return 0;
-	return usage("'%.*s' is not a worker: give new, new1, new2..., or the number of one (3 or w3)",
-		     (int)(end - text), text);
+	return usage("'%.*s' in '%s' is not a worker: w3 or 3, or new, new1, new2...",
+		     (int)(end - text), text, whole);
 }
 
 /* Read up to the next '=' and the target behind it. @text moves behind both. */
-static int parse_item(const char **text, struct vq_ranges *ranges)
+static int parse_item(const char **text, const char *whole, struct vq_ranges *ranges)
 {
 	size_t begin = ranges->nr;
 	struct target target;
@@ -81,15 +85,15 @@ static int parse_item(const char **text, struct vq_ranges *ranges)
 
 	do {
 		end = *text + strcspn(*text, ",=");
-		code = parse_vqs(*text, end, ranges);
+		code = parse_vqs(*text, end, whole, ranges);
 		if (code)
 			return code;
 		if (!*end)
-			return usage("'%s' lacks the worker: write VQS=WORKER", *text);
+			return usage("'%s' in '%s' lacks its worker: write VQS=WORKER", *text, whole);
 		*text = end + 1;
 	} while (*end != '=');
 	end = strchrnul(*text, ',');
-	code = parse_target(*text, end, &target);
+	code = parse_target(*text, end, whole, &target);
 	for (size_t i = begin; i < ranges->nr; i++)
 		ranges->v[i].target = target;
 	*text = end;
@@ -98,9 +102,11 @@ static int parse_item(const char **text, struct vq_ranges *ranges)
 
 int map_parse(const char *text, struct vq_ranges *ranges)
 {
+	const char *whole = text;
+
 	*ranges = (struct vq_ranges){ 0 };
 	for (;;) {
-		int code = parse_item(&text, ranges);
+		int code = parse_item(&text, whole, ranges);
 
 		if (code || !*text)
 			return code;

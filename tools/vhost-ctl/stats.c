@@ -79,7 +79,7 @@ static int print_totals(struct nl *nl, const struct stats *stats, uint32_t dev_i
 	return code;
 }
 
-/* In a terminal each sample takes the place of the one before. */
+/* In a terminal each sample takes the place of the one before, elsewhere an empty line parts them. */
 static int print_rates(const struct stats *stats, const struct sample *old, const struct sample *new,
 		       bool first)
 {
@@ -89,6 +89,8 @@ static int print_rates(const struct stats *stats, const struct sample *old, cons
 
 	if (live)
 		fputs("\033[H\033[J", stdout);
+	else if (!opt.json && !first)
+		putchar('\n');
 	if (stats->by_vq)
 		vq_rates(old, new, &rates);
 	else
