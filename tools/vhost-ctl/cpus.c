@@ -116,6 +116,18 @@ static int check_file(const struct cpus *cpus, const char *path, int code, const
 	return code;
 }
 
+/* Only a list with very many gaps is longer than a request may carry. */
+static int check_length(const struct cpus *cpus)
+{
+	char *text = cpus_text(cpus);
+	size_t len = strlen(text);
+
+	free(text);
+	if (len <= VHOST_CPUS_MAX)
+		return 0;
+	return usage("the CPU list is %zu characters long, %d at most can be", len, VHOST_CPUS_MAX);
+}
+
 int arg_cpus(const char *text, struct cpus *cpus)
 {
 	const char *item;
@@ -133,7 +145,9 @@ int arg_cpus(const char *text, struct cpus *cpus)
 	case PARSED:
 		break;
 	}
-	code = check_file(cpus, possible_path, EXIT_USAGE, "not in this machine, which has");
+	code = check_length(cpus);
+	if (!code)
+		code = check_file(cpus, possible_path, EXIT_USAGE, "not in this machine, which has");
 	if (!code)
 		code = check_file(cpus, online_path, EXIT_REFUSED, "offline, online are");
 	return code;

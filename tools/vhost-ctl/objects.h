@@ -30,7 +30,7 @@ struct worker {
 	uint32_t tid;
 	uint32_t thread_kind;
 	char *cpus;
-	struct list vq;
+	struct list vqs;
 	uint64_t works;
 	uint64_t runs;
 	uint64_t wakeups;

@@ -11,7 +11,7 @@ enum {
 	RATE_DEV_ID,
 	RATE_ID,
 	RATE_TID,
-	RATE_VQ,
+	RATE_VQS,
 	RATE_BUSY_PERCENT,
 	RATE_WORKS_PER_S,
 	RATE_RUNS_PER_S,
@@ -29,7 +29,7 @@ struct worker_rate {
 	uint32_t dev_id;
 	uint32_t id;
 	uint32_t tid;
-	struct list vq;
+	struct list vqs;
 	double busy_percent;
 	double works_per_s;
 	double runs_per_s;
@@ -45,7 +45,7 @@ static const struct field worker_rate_fields[] = {
 	FIELD(worker_rate, dev_id, DEV_ID, FIELD_U32, "number of the device"),
 	FIELD(worker_rate, id, ID, FIELD_U32, "number of the worker in its device"),
 	FIELD(worker_rate, tid, TID, FIELD_U32, "its thread, 0 if it is not visible"),
-	FIELD(worker_rate, vq, VQ, FIELD_LIST, "virtqueues that it serves"),
+	FIELD(worker_rate, vqs, VQS, FIELD_LIST, "virtqueues that it serves"),
 	FIELD(worker_rate, busy_percent, BUSY_PERCENT, FIELD_REAL,
 	      "share of the time that runs took; one run counts when it ends"),
 	FIELD(worker_rate, works_per_s, WORKS_PER_S, FIELD_REAL, "pieces of work per second"),
@@ -84,7 +84,7 @@ static const struct object vq_rate_object = { "vqs", sizeof(struct vq_rate), vq_
 
 const struct view worker_rates_view = {
 	.object = &worker_rate_object,
-	.columns = "dev_id,id,tid,vq,busy_percent,works_per_s,runs_per_s,wakeups_per_s,longest_run_ns",
+	.columns = "dev_id,id,tid,vqs,busy_percent,works_per_s,runs_per_s,wakeups_per_s,longest_run_ns",
 	.title = "rates of workers",
 };
 const struct view vq_rates_view = {
@@ -148,8 +148,8 @@ void worker_rates(const struct sample *old, const struct sample *new, struct row
 		out->dev_id = is->dev_id;
 		out->id = is->id;
 		out->tid = is->tid;
-		for (size_t i = 0; i < is->vq.nr; i++)
-			list_add(&out->vq, is->vq.v[i]);
+		for (size_t i = 0; i < is->vqs.nr; i++)
+			list_add(&out->vqs, is->vqs.v[i]);
 		out->busy_percent = 100 * rate(was->busy_ns, is->busy_ns, seconds) / NS_PER_S;
 		out->works_per_s = rate(was->works, is->works, seconds);
 		out->runs_per_s = rate(was->runs, is->runs, seconds);

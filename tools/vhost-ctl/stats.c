@@ -19,7 +19,7 @@
 
 static const struct view worker_totals = {
 	.object = &worker_object,
-	.columns = "dev_id,id,tid,vq,works,runs,wakeups,busy_ns,longest_run_ns",
+	.columns = "dev_id,id,tid,vqs,works,runs,wakeups,busy_ns,longest_run_ns",
 	.title = "totals of workers",
 };
 static const struct view vq_totals = {

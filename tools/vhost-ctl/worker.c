@@ -11,7 +11,7 @@
 
 static const struct view worker_view = {
 	.object = &worker_object,
-	.columns = "dev_id,id,tid,thread_kind,cpus,vq,killed",
+	.columns = "dev_id,id,tid,thread_kind,cpus,vqs,killed",
 };
 
 static int show(struct nl *nl, void *arg)
@@ -224,7 +224,7 @@ static int del_unused(struct nl *nl, uint32_t dev_id)
 	int code = get_workers(nl, dev_id, &workers);
 
 	for_each_row(worker, &workers)
-		if (!code && !worker->vq.nr)
+		if (!code && !worker->vqs.nr)
 			code = del_one(nl, dev_id, worker->id);
 	rows_free(&workers);
 	return code;
