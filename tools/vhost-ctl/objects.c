@@ -36,7 +36,7 @@ static const struct field worker_fields[] = {
 	WORKER(tid, TID, FIELD_U32, "its thread, 0 if it is not visible"),
 	WORKER(thread_kind, THREAD_KIND, FIELD_THREAD_KIND, "what the thread is: kthread or task"),
 	WORKER(cpus, CPUS, FIELD_TEXT, "CPUs that the thread may run on"),
-	WORKER(vqs, VQS, FIELD_LIST, "virtqueues that it serves"),
+	WORKER(vqs, VQS, FIELD_RANGES, "virtqueues that it serves"),
 	{ .name = "killed", .attr = VHOST_A_WORKER_KILLED, .kind = FIELD_FLAG,
 	  .help = "its process was killed; it serves nothing any more" },
 	WORKER(works, WORKS, FIELD_U64, "pieces of work that it ran"),

@@ -141,6 +141,7 @@ char *out_text(const struct field *field, const void *record)
 	case FIELD_THREAD_KIND:
 		return xasprintf("%s", thread_kind_name(*(const uint32_t *)at));
 	case FIELD_LIST:
+	case FIELD_RANGES:
 		return list_text(at);
 	case FIELD_ROWS:
 		return rows_text(at);
@@ -185,6 +186,7 @@ static json_object *field_json(const struct field *field, const void *record)
 	case FIELD_FLAG:
 		return json_object_new_boolean(there);
 	case FIELD_LIST:
+	case FIELD_RANGES:
 		return list_json(at);
 	case FIELD_ROWS:
 		return rows_json(at);

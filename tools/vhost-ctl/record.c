@@ -13,6 +13,8 @@
 #include "args.h"
 #include "record.h"
 
+#define LIST_MAX 65536
+
 void no_memory(void)
 {
 	fail(EXIT_REFUSED, "out of memory");
@@ -48,6 +50,24 @@ void list_add(struct list *list, uint32_t value)
 	list->v[list->nr++] = value;
 }
 
+bool list_parse(struct list *list, const char *text)
+{
+	uint32_t first, last;
+
+	for (;;) {
+		const char *end = strchrnul(text, ',');
+
+		if (!parse_range(text, end, &first, &last, NULL) ||
+		    (uint64_t)last - first >= LIST_MAX - list->nr)
+			return false;
+		for (uint32_t i = 0; i <= last - first; i++)
+			list_add(list, first + i);
+		if (!*end)
+			return true;
+		text = end + 1;
+	}
+}
+
 void *rows_add(struct rows *rows)
 {
 	size_t size = rows->object->size;
@@ -73,7 +93,7 @@ static void record_free(const struct object *object, void *record)
 	for (const struct field *f = object->fields; f->name; f++) {
 		if (f->kind == FIELD_TEXT)
 			free(*(char **)field_slot(f, record));
-		else if (f->kind == FIELD_LIST)
+		else if (f->kind == FIELD_LIST || f->kind == FIELD_RANGES)
 			free(((struct list *)field_slot(f, record))->v);
 		else if (f->kind == FIELD_ROWS)
 			rows_free(field_slot(f, record));
@@ -150,6 +170,7 @@ static enum mnl_attr_data_type wire_type(const struct field *field)
 	case FIELD_U64:
 		return MNL_TYPE_U64;
 	case FIELD_TEXT:
+	case FIELD_RANGES:
 		return MNL_TYPE_NUL_STRING;
 	case FIELD_FLAG:
 		return MNL_TYPE_FLAG;
@@ -173,6 +194,8 @@ static bool value_decode(const struct field *field, void *slot, const struct nla
 	case FIELD_LIST:
 		list_add(slot, mnl_attr_get_u32(attr));
 		return true;
+	case FIELD_RANGES:
+		return list_parse(slot, mnl_attr_get_str(attr));
 	case FIELD_ROWS:
 		return nest_decode(field->nest, slot, attr);
 	case FIELD_FLAG:

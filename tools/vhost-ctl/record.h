@@ -22,7 +22,8 @@ enum field_kind {
 	FIELD_TEXT,		/* char *, printable ASCII without control characters */
 	FIELD_FLAG,		/* nothing is stored but that it is there */
 	FIELD_THREAD_KIND,	/* uint32_t, enum vhost_thread_kind */
-	FIELD_LIST,		/* struct list */
+	FIELD_LIST,		/* struct list, an attribute for each number */
+	FIELD_RANGES,		/* struct list, one attribute such as "0-3,8" */
 	FIELD_ROWS,		/* struct rows of .nest */
 };
 
@@ -78,6 +79,8 @@ void *xrealloc(void *old, size_t nr, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 void list_add(struct list *list, uint32_t value);
+/* Append the numbers of @text, such as "0-3,8". False if it is no list, or far too long a one. */
+bool list_parse(struct list *list, const char *text);
 
 /* A new record at the end, all zero. The rows before it may move. */
 void *rows_add(struct rows *rows);

@@ -109,9 +109,9 @@ static void print_attr(FILE *out, const struct object *object, const struct nlat
 		return;
 	if (field->kind == FIELD_TEXT) {
 		fprintf(out, " '%s'", mnl_attr_get_str(attr));
-	} else if (field->kind != FIELD_ROWS) {
+	} else if (field->kind == FIELD_U32) {
 		fprintf(out, " %u", mnl_attr_get_u32(attr));
-	} else {
+	} else if (field->kind == FIELD_ROWS) {
 		fputs(" { ", out);
 		mnl_attr_for_each_nested(inner, attr) {
 			fputs(comma, out);
