@@ -58,9 +58,10 @@ int arg_u32(const char *text, const char *what, uint32_t *value);
 int arg_worker(const char *text, uint32_t *id);
 
 /*
- * One item of a list: "5", "2-5" or, where @open_end is not NULL, "2-". It ends at @end. False if it
- * is anything else, or runs backwards.
+ * One item of a list, which ends at @end: "5", "2-5" or, where @open_end is not NULL, "2-". False
+ * if it is anything else, or runs backwards.
  */
-bool parse_range(const char *text, const char *end, uint32_t *first, uint32_t *last, bool *open_end);
+bool parse_range(const char *text, const char *end, uint32_t *first, uint32_t *last,
+		 bool *open_end);
 
 #endif /* VHOST_CTL_ARGS_H */

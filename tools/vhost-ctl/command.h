@@ -17,7 +17,7 @@ struct command {
 	const char *args;		/* grammar of the rest, or "" */
 	const char *help;		/* what it does, in a line */
 	const char *details;		/* paragraphs for help, or NULL */
-	const struct view *views[VIEWS_MAX + 1];	/* what -o chooses from; the command picks */
+	const struct view *views[VIEWS_MAX + 1];	/* what -o chooses from */
 	bool dry_run;			/* takes --dry-run */
 	int (*run)(struct args *args);	/* gives the exit code */
 };

@@ -98,7 +98,7 @@ char *cpus_text(const struct cpus *cpus)
 	return text;
 }
 
-/* Are all of them in the file's list? Complain by @complaint, of the missing ones and of the list. */
+/* Are all of them in the file's list? @complaint stands between the missing ones and the list. */
 static int check_file(const struct cpus *cpus, const char *path, int code, const char *complaint)
 {
 	struct cpus there;
@@ -138,8 +138,8 @@ int arg_cpus(const char *text, struct cpus *cpus)
 		return usage("'%.*s' in the CPU list '%s' is neither a CPU nor a range such as 0-3",
 			     len, item, text);
 	case TOO_LARGE:
-		return usage("'%.*s' in the CPU list '%s': no Linux has a CPU above %d", len, item, text,
-			     CPUS_LIMIT - 1);
+		return usage("'%.*s' in the CPU list '%s': no Linux has a CPU above %d",
+			     len, item, text, CPUS_LIMIT - 1);
 	case TWICE:
 		return usage("'%.*s' in the CPU list '%s' names a CPU again", len, item, text);
 	case PARSED:
@@ -147,7 +147,7 @@ int arg_cpus(const char *text, struct cpus *cpus)
 	}
 	code = check_length(cpus);
 	if (!code)
-		code = check_file(cpus, possible_path, EXIT_USAGE, "not in this machine, which has");
+		code = check_file(cpus, possible_path, EXIT_USAGE, "not in this host, which has");
 	if (!code)
 		code = check_file(cpus, online_path, EXIT_REFUSED, "offline, online are");
 	return code;
@@ -187,7 +187,7 @@ int cpus_verify(struct nl *nl, uint32_t dev_id, uint32_t id, const struct cpus *
 		if (parse_list(has, &real, &item, &len) != PARSED ||
 		    memcmp(&real, cpus, sizeof(real))) {
 			wanted = cpus_text(cpus);
-			code = fail(EXIT_REFUSED, "worker %u was to run on CPU %s, but the kernel has '%s'",
+			code = fail(EXIT_REFUSED, "worker %u is not on CPU %s: the kernel has '%s'",
 				    id, wanted, has);
 			free(wanted);
 		}

@@ -22,7 +22,7 @@ struct cpus {
  */
 int arg_cpus(const char *text, struct cpus *cpus);
 
-/* Does the cpuset of thread @tid have all of them? 0 or EXIT_REFUSED. 0 too if it cannot be known. */
+/* Has the cpuset of thread @tid all of them? 0 or EXIT_REFUSED. 0, too, if it cannot be known. */
 int cpus_allowed(const struct cpus *cpus, uint32_t tid);
 
 /* Read the list in the first line of a file. */

@@ -8,8 +8,8 @@
 #include "cpus.h"
 
 /*
- * The CPUs of the cpuset of thread @tid, and the group's directory, which the caller frees. False if
- * there is no cpuset, or it cannot be seen from here.
+ * The CPUs of the cpuset of thread @tid, and the group's directory, which the caller frees. False
+ * if there is no cpuset, or it cannot be seen from here.
  */
 bool cpuset_of(uint32_t tid, struct cpus *cpus, char **group);
 

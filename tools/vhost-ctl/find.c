@@ -65,27 +65,33 @@ struct wanted {
 	const char *wwpn;
 };
 
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
 static int parse_dev(const char *text, struct wanted *wanted)
 {
 	const char *number = text;
 
 	*wanted = (struct wanted){ 0 };
-	if (!strncmp(text, "id:", strlen("id:"))) {
-		wanted->by_id = true;
-		number += strlen("id:");
-	} else if (!strncmp(text, "pid:", strlen("pid:"))) {
-		wanted->by_pid = true;
-		number += strlen("pid:");
-	} else if (!strncmp(text, "naa.", strlen("naa."))) {
+	if (starts_with(text, "naa.")) {
 		wanted->wwpn = text;
 		return 0;
+	}
+	if (starts_with(text, "id:")) {
+		wanted->by_id = true;
+		number += strlen("id:");
+	} else if (starts_with(text, "pid:")) {
+		wanted->by_pid = true;
+		number += strlen("pid:");
 	} else {
 		wanted->by_id = true;
 		wanted->by_pid = true;
 	}
 	if (parse_u32(number, &wanted->number))
 		return 0;
-	return usage("DEV '%s' is neither the id of a device, nor a pid, nor a wwpn (naa...)", text);
+	return usage("DEV '%s' is neither the id of a device nor a pid nor a wwpn (naa...)", text);
 }
 
 static bool is_wanted(const struct dev *dev, const struct wanted *wanted)

@@ -13,7 +13,7 @@
 
 #define EVERY_DEV UINT32_MAX
 
-/* All devices; workers or virtqueues of device @dev_id or of EVERY_DEV. Free them with rows_free(). */
+/* All devices; workers or virtqueues of device @dev_id or of EVERY_DEV. To be freed in any case. */
 int get_devs(struct nl *nl, struct rows *devs);
 int get_workers(struct nl *nl, uint32_t dev_id, struct rows *workers);
 int get_vqs(struct nl *nl, uint32_t dev_id, struct rows *vqs);

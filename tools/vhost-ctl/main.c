@@ -30,7 +30,8 @@ static int version_run(struct args *args)
 }
 
 static const struct command version_commands[] = {
-	{ .name = "", .args = "", .help = "Print the version of this program.", .run = version_run },
+	{ .name = "", .args = "", .help = "Print the version of this program.",
+	  .run = version_run },
 	{ 0 },
 };
 

@@ -89,7 +89,8 @@ static int parse_item(const char **text, const char *whole, struct vq_ranges *ra
 		if (code)
 			return code;
 		if (!*end)
-			return usage("'%s' in '%s' lacks its worker: write VQS=WORKER", *text, whole);
+			return usage("'%s' in '%s' lacks its worker: write VQS=WORKER",
+				     *text, whole);
 		*text = end + 1;
 	} while (*end != '=');
 	end = strchrnul(*text, ',');
@@ -161,11 +162,12 @@ static int range_end(const struct vq_range *range, const struct layout *layout, 
 	}
 	if (*last < layout->vqs.nr)
 		return 0;
-	return fail(EXIT_USAGE, "device %u has no virtqueue %u, its last one is %zd", layout->dev->id,
-		    *last, (ssize_t)layout->vqs.nr - 1);
+	return fail(EXIT_USAGE, "device %u has no virtqueue %u, its last one is %zd",
+		    layout->dev->id, *last, (ssize_t)layout->vqs.nr - 1);
 }
 
-static int for_range(const struct vq_range *range, const struct layout *layout, vq_fn *fn, void *arg)
+static int for_range(const struct vq_range *range, const struct layout *layout, vq_fn *fn,
+		     void *arg)
 {
 	uint32_t last;
 	int code;
@@ -217,7 +219,8 @@ static int map_vq(uint32_t vq, const struct target *target, void *arg)
 	case TARGET_NEW_EACH:
 		return plan_add_new(plan, mapper->layout, vq, plan->nr_new);
 	case TARGET_NEW_SHARED:
-		return plan_add_new(plan, mapper->layout, vq, shared_worker(mapper, target->number));
+		return plan_add_new(plan, mapper->layout, vq,
+				    shared_worker(mapper, target->number));
 	default:
 		return plan_add_existing(plan, mapper->layout, vq, target->number);
 	}
@@ -295,6 +298,7 @@ int map_spread(const struct vq_ranges *ranges, uint32_t count, const struct layo
 
 	free(spreader.existing.v);
 	if (!code && spreader.next < count)
-		return fail(EXIT_USAGE, "%u virtqueues do not need %u workers", spreader.next, count);
+		return fail(EXIT_USAGE, "%u virtqueues do not need %u workers", spreader.next,
+			    count);
 	return code;
 }

@@ -126,10 +126,13 @@ static int monitor_run(struct args *args)
 	return code ? code : nl_with(listen_on, NULL);
 }
 
+static const char details[] =
+	"    Events: dev-add, dev-change, dev-del, worker-add, worker-del, worker-killed, map, and\n"
+	"    lost where they came faster than they were read.\n";
+
 const struct command monitor_commands[] = {
-	{ .name = "", .args = "", .help = "Print what happens, one line for each event, until interrupted.",
-	  .details = "    Events: dev-add, dev-change, dev-del, worker-add, worker-del, worker-killed, map,\n"
-		     "    and lost where they came faster than they were read.\n",
-	  .run = monitor_run },
+	{ .name = "", .args = "",
+	  .help = "Print what happens, one line for each event, until interrupted.",
+	  .details = details, .run = monitor_run },
 	{ 0 },
 };

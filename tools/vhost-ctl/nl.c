@@ -212,7 +212,7 @@ int nl_dump(struct nl *nl, struct nlmsghdr *nlh, struct rows *reply)
 		nanosleep(&(struct timespec){ .tv_nsec = DUMP_PAUSE_NS }, NULL);
 	}
 	rows_free(reply);
-	return fail(EXIT_REFUSED, "what the kernel lists changed each time while it was read (%d times)",
+	return fail(EXIT_REFUSED, "the kernel's list changed while it was read, %d times in a row",
 		    DUMP_TRIES);
 }
 
@@ -281,7 +281,7 @@ int nl_open(struct nl *nl)
 	int code = nl_probe(nl);
 
 	if (code == EXIT_LACKING)
-		fail(code, "the kernel's vhost module lets nobody control workers, or is not loaded: "
+		fail(code, "no vhost module that lets workers be controlled is loaded, "
 		     "see 'vhost-ctl module show'");
 	return code;
 }
@@ -309,7 +309,7 @@ int nl_with(nl_user *fn, void *arg)
 
 int nl_join(struct nl *nl)
 {
-	uint32_t families = GENL_ID_CTRL;	/* the group that tells of families, by its fixed number */
+	uint32_t families = GENL_ID_CTRL;	/* the group that tells of families */
 	int size = EVENTS_BUFFER, err = need_socket(nl);
 
 	if (err)
@@ -321,7 +321,8 @@ int nl_join(struct nl *nl)
 	if (mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &nl->events,
 				  sizeof(nl->events)) ||
 	    mnl_socket_setsockopt(nl->sock, NETLINK_ADD_MEMBERSHIP, &families, sizeof(families)))
-		return fail_errno(EXIT_REFUSED, errno, "cannot listen to events");
+		return fail_errno(EXIT_REFUSED, errno, "cannot listen to events%s",
+				  errno == EPERM ? ", this needs CAP_SYS_ADMIN" : "");
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 static const struct field dev_fields[] = {
 	DEV(id, ID, FIELD_U32, "number of the device; not used again"),
 	DEV(backend, BACKEND, FIELD_TEXT, "its driver: scsi, net, vsock or test"),
-	DEV(owner_pid, OWNER_PID, FIELD_U32, "process that owns it, 0 if it is not visible or gone"),
+	DEV(owner_pid, OWNER_PID, FIELD_U32, "process that owns it, 0 if not visible or gone"),
 	DEV(owner_comm, OWNER_COMM, FIELD_TEXT, "name of that process"),
 	DEV(thread_kind, THREAD_KIND, FIELD_THREAD_KIND, "what its workers are: kthread or task"),
 	DEV(vqs, VQS, FIELD_U32, "number of virtqueues"),
@@ -33,7 +33,7 @@ static const struct field dev_fields[] = {
 static const struct field worker_fields[] = {
 	WORKER(dev_id, DEV_ID, FIELD_U32, "number of the device"),
 	WORKER(id, ID, FIELD_U32, "number of the worker in its device"),
-	WORKER(tid, TID, FIELD_U32, "its thread, 0 if it is not visible"),
+	WORKER(tid, TID, FIELD_U32, "its thread, 0 if not visible or not running yet"),
 	WORKER(thread_kind, THREAD_KIND, FIELD_THREAD_KIND, "what the thread is: kthread or task"),
 	WORKER(cpus, CPUS, FIELD_TEXT, "CPUs that the thread may run on"),
 	WORKER(vqs, VQS, FIELD_RANGES, "virtqueues that it serves"),
@@ -56,7 +56,7 @@ static const struct field worker_fields[] = {
 static const struct field vq_fields[] = {
 	VQ(dev_id, DEV_ID, FIELD_U32, "number of the device"),
 	VQ(index, INDEX, FIELD_U32, "number of the virtqueue in its device"),
-	VQ(worker_id, WORKER_ID, FIELD_U32, "worker that serves it, none if its worker was killed"),
+	VQ(worker_id, WORKER_ID, FIELD_U32, "worker that serves it, if any"),
 	{ .name = "used", .attr = VHOST_A_VQ_USED, .kind = FIELD_FLAG,
 	  .help = "it has a kick eventfd or a backend" },
 	VQ(kicks, KICKS, FIELD_U64, "how often the guest's kicks arrived"),

@@ -150,12 +150,25 @@ char *out_text(const struct field *field, const void *record)
 	}
 }
 
+/* A list of numbers stands in one line even where the rest is indented. */
+static int print_numbers(json_object *array, struct printbuf *out, int level, int flags)
+{
+	(void)level;
+	(void)flags;
+	sprintbuf(out, "[");
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		sprintbuf(out, "%s%llu", i ? "," : "", (unsigned long long)
+			  json_object_get_uint64(json_object_array_get_idx(array, i)));
+	return sprintbuf(out, "]");
+}
+
 static json_object *list_json(const struct list *list)
 {
 	json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < list->nr; i++)
 		json_object_array_add(array, json_object_new_uint64(list->v[i]));
+	json_object_set_serializer(array, print_numbers, NULL, NULL);
 	return array;
 }
 
@@ -223,7 +236,8 @@ int out_json(json_object *root, bool indented)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
 
-	flags |= indented ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED : JSON_C_TO_STRING_PLAIN;
+	if (indented)
+		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 	puts(json_object_to_json_string_ext(root, flags));
 	json_object_put(root);
 	return out_flush();

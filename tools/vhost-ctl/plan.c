@@ -38,8 +38,8 @@ static int layout_fill(struct nl *nl, struct layout *layout)
 		return code;
 	for_each_row(vq, &layout->vqs)
 		if (vq->index != index++)
-			return fail(EXIT_REFUSED, "the kernel does not tell of virtqueue %u of device %u",
-				    index - 1, layout->dev->id);
+			return fail(EXIT_REFUSED, "the kernel tells nothing of virtqueue %u",
+				    index - 1);
 	return 0;
 }
 
@@ -109,8 +109,8 @@ int plan_add_existing(struct plan *plan, const struct layout *layout, uint32_t v
 	int code;
 
 	if (!find_worker(&layout->workers, worker))
-		return fail(EXIT_USAGE, "device %u has no worker %u: see 'vhost-ctl worker show id:%u'",
-			    layout->dev->id, worker, layout->dev->id);
+		return fail(EXIT_USAGE, "device %u has no worker %u: see 'vhost-ctl worker show'",
+			    layout->dev->id, worker);
 	code = add_step(plan, layout, vq, &step);
 	if (code)
 		return code;
@@ -140,13 +140,13 @@ int plan_check(const struct plan *plan, const struct layout *layout)
 	const struct step *step;
 
 	if (plan->nr_new && (uint64_t)plan->nr_new + dev->workers > dev->max_workers)
-		return fail(EXIT_REFUSED, "device %u has %u workers and may have %u: it cannot get %u more",
+		return fail(EXIT_REFUSED, "device %u has workers: %u, may have: %u, would get: %u",
 			    dev->id, dev->workers, dev->max_workers, plan->nr_new);
 	for_each_row(step, &plan->steps) {
 		worker = find_worker(&layout->workers, step->worker_id);
 		if (record_has(&step->rec, STEP_WORKER_ID) && worker &&
 		    record_has(&worker->rec, VHOST_A_WORKER_KILLED))
-			return fail(EXIT_REFUSED, "worker %u was killed, it serves nothing any more",
+			return fail(EXIT_REFUSED, "the process of worker %u was killed",
 				    worker->id);
 	}
 	return 0;
@@ -181,7 +181,8 @@ int plan_send(struct nl *nl, uint32_t dev_id, struct plan *plan)
 	if (reply.nr)
 		ids = &((const struct map *)reply.data)->new_id;
 	if (!code && ids->nr != plan->nr_new)
-		code = fail(EXIT_REFUSED, "the kernel made %zu workers, not %u", ids->nr, plan->nr_new);
+		code = fail(EXIT_REFUSED, "the kernel made %zu workers, not %u", ids->nr,
+			    plan->nr_new);
 	for_each_row(step, &plan->steps) {
 		if (code || !record_has(&step->rec, STEP_NEW_WORKER))
 			continue;

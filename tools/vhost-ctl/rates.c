@@ -44,7 +44,7 @@ struct worker_rate {
 static const struct field worker_rate_fields[] = {
 	FIELD(worker_rate, dev_id, DEV_ID, FIELD_U32, "number of the device"),
 	FIELD(worker_rate, id, ID, FIELD_U32, "number of the worker in its device"),
-	FIELD(worker_rate, tid, TID, FIELD_U32, "its thread, 0 if it is not visible"),
+	FIELD(worker_rate, tid, TID, FIELD_U32, "its thread, 0 if not visible or not running yet"),
 	FIELD(worker_rate, vqs, VQS, FIELD_LIST, "virtqueues that it serves"),
 	FIELD(worker_rate, busy_percent, BUSY_PERCENT, FIELD_REAL,
 	      "share of the time that runs took; one run counts when it ends"),
@@ -71,7 +71,7 @@ static const struct field vq_rate_fields[] = {
 	FIELD(vq_rate, dev_id, DEV_ID, FIELD_U32, "number of the device"),
 	FIELD(vq_rate, index, INDEX, FIELD_U32, "number of the virtqueue in its device"),
 	FIELD(vq_rate, worker_id, WORKER_ID, FIELD_U32,
-	      "worker that serves it, none if its worker was killed"),
+	      "worker that serves it, if any"),
 	FIELD(vq_rate, kicks_per_s, KICKS_PER_S, FIELD_REAL, "guest's kicks per second"),
 	FIELD(vq_rate, works_per_s, WORKS_PER_S, FIELD_REAL, "pieces of work queued per second"),
 	{ 0 },
@@ -80,11 +80,13 @@ static const struct field vq_rate_fields[] = {
 static const struct object worker_rate_object = {
 	"workers", sizeof(struct worker_rate), worker_rate_fields
 };
+
 static const struct object vq_rate_object = { "vqs", sizeof(struct vq_rate), vq_rate_fields };
 
 const struct view worker_rates_view = {
 	.object = &worker_rate_object,
-	.columns = "dev_id,id,tid,vqs,busy_percent,works_per_s,runs_per_s,wakeups_per_s,longest_run_ns",
+	.columns = "dev_id,id,tid,vqs,busy_percent,works_per_s,runs_per_s,wakeups_per_s,"
+		   "longest_run_ns",
 	.title = "rates of workers",
 };
 const struct view vq_rates_view = {
@@ -105,7 +107,8 @@ static double seconds_between(const struct sample *old, const struct sample *new
 }
 
 /* Samples list the same in the same order, but for a few: look first behind the last one found. */
-static const struct worker *old_worker(const struct rows *rows, const struct worker *new, size_t *at)
+static const struct worker *old_worker(const struct rows *rows, const struct worker *new,
+				       size_t *at)
 {
 	const struct worker *workers = rows->data;
 

@@ -30,6 +30,17 @@ void *xrealloc(void *old, size_t nr, size_t size)
 	return new;
 }
 
+/*
+ * Room for one more of @nr elements. There is always room for the next power of two, so that a long
+ * list is copied a few times only.
+ */
+static void *grow(void *old, size_t nr, size_t size)
+{
+	if (nr & (nr - 1))
+		return old;
+	return xrealloc(old, nr ? 2 * nr : 1, size);
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
@@ -46,7 +57,7 @@ char *xasprintf(const char *fmt, ...)
 
 void list_add(struct list *list, uint32_t value)
 {
-	list->v = xrealloc(list->v, list->nr + 1, sizeof(*list->v));
+	list->v = grow(list->v, list->nr, sizeof(*list->v));
 	list->v[list->nr++] = value;
 }
 
@@ -73,7 +84,7 @@ void *rows_add(struct rows *rows)
 	size_t size = rows->object->size;
 	char *row;
 
-	rows->data = xrealloc(rows->data, rows->nr + 1, size);
+	rows->data = grow(rows->data, rows->nr, size);
 	row = (char *)rows->data + rows->nr++ * size;
 	return memset(row, 0, size);
 }

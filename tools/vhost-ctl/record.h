@@ -28,10 +28,10 @@ enum field_kind {
 };
 
 struct field {
-	const char *name;	/* JSON key; the heading in upper case, the attribute with - for _ */
+	const char *name;	/* JSON key; heading in upper case, attribute with - for _ */
 	const char *help;
 	const struct object *nest;
-	uint16_t attr;		/* netlink attribute, or a number of its own if the tool computes it */
+	uint16_t attr;		/* netlink attribute, or of what the tool computes any number */
 	uint16_t offset;
 	uint8_t kind;		/* enum field_kind */
 	bool internal;		/* part of requests and their replies, never shown */
@@ -71,7 +71,8 @@ static inline void record_set(struct record *rec, unsigned int attr)
 
 /* Every record of @rows, which are structs of the type that @pos points to. */
 #define for_each_row(pos, rows) \
-	for ((pos) = (rows)->data; (pos) && (pos) < (__typeof__(pos))(rows)->data + (rows)->nr; (pos)++)
+	for ((pos) = (rows)->data; \
+	     (pos) && (pos) < (__typeof__(pos))(rows)->data + (rows)->nr; (pos)++)
 
 /* Memory or the end of the program. */
 _Noreturn void no_memory(void);

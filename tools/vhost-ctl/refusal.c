@@ -160,7 +160,7 @@ static void print_reason(FILE *out, const struct refusal *refusal, const struct 
 		fputs(" is missing", out);
 	}
 	if (refusal->err == EPERM && !refusal->text[0])
-		fputs(": this takes CAP_SYS_ADMIN in the initial user namespace, as root has it", out);
+		fputs(", this needs CAP_SYS_ADMIN in the initial user namespace", out);
 }
 
 int refusal_tell(const struct refusal *refusal, const struct nlmsghdr *request)

@@ -79,9 +79,9 @@ static int print_totals(struct nl *nl, const struct stats *stats, uint32_t dev_i
 	return code;
 }
 
-/* In a terminal each sample takes the place of the one before, elsewhere an empty line parts them. */
-static int print_rates(const struct stats *stats, const struct sample *old, const struct sample *new,
-		       bool first)
+/* In a terminal each sample takes the place of the one before, else an empty line parts them. */
+static int print_rates(const struct stats *stats, const struct sample *old,
+		       const struct sample *new, bool first)
 {
 	bool live = !opt.json && isatty(STDOUT_FILENO);
 	struct rows rates = { 0 };
@@ -209,12 +209,15 @@ static int stats_show(struct args *args)
 	return code ? code : nl_with(show, &stats);
 }
 
+static const char details[] =
+	"    In a terminal the rates of one interval take the place of those before. Otherwise,\n"
+	"    and with -j, they follow them; with -j as one object a line. Virtqueues that are not\n"
+	"    in use have no rates.\n";
+
 const struct command stats_commands[] = {
 	{ .name = "show", .args = "[DEV] [by { worker | vq }] [interval SECONDS [count N]]",
 	  .help = "Print counters: totals, or rates over each interval.",
-	  .details = "    In a terminal the rates of one interval take the place of those before. Otherwise,\n"
-		     "    and with -j, they follow them; with -j as one object a line. Virtqueues that are\n"
-		     "    not in use have no rates.\n",
+	  .details = details,
 	  .views = { &worker_totals, &vq_totals, &worker_rates_view, &vq_rates_view },
 	  .run = stats_show },
 	{ 0 },

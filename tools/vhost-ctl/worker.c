@@ -257,13 +257,16 @@ static int worker_del(struct args *args)
 	return code ? code : nl_with(del, &removal);
 }
 
+static const char add_details[] =
+	"    They live with the owner of the device, and serve nothing until a virtqueue is given to\n"
+	"    them. Unless CPUs are named they may run where the owner may.\n";
+
 const struct command worker_commands[] = {
 	{ .name = "show", .args = "[DEV]", .help = "List the workers of all devices, or of one.",
 	  .views = { &worker_view }, .run = worker_show },
 	{ .name = "add", .args = "DEV [count N] [cpus LIST]",
 	  .help = "Make workers, all or none, and print their numbers.",
-	  .details = "    They live with the owner of the device, and serve nothing until a virtqueue is\n"
-		     "    given to them. Unless CPUs are named they may run where the owner may.\n",
+	  .details = add_details,
 	  .views = { &worker_view }, .run = worker_add },
 	{ .name = "set", .args = "DEV WORKER cpus LIST",
 	  .help = "Let a worker run on these CPUs only, for example 0-3,8.", .run = worker_set },
