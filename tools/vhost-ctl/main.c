@@ -42,6 +42,7 @@ const struct topic topics[] = {
 	{ "vq", "their virtqueues", vq_commands },
 	{ "stats", "what the workers do", stats_commands },
 	{ "monitor", "what changes, as it happens", monitor_commands },
+	{ "module", "the kernel modules behind all this", module_commands },
 	{ "version", "the version of this program", version_commands },
 	{ 0 },
 };

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "args.h"
+#include "kmods.h"
 #include "nl.h"
 #include "refusal.h"
 
@@ -280,10 +281,7 @@ int nl_open(struct nl *nl)
 {
 	int code = nl_probe(nl);
 
-	if (code == EXIT_LACKING)
-		fail(code, "no vhost module that lets workers be controlled is loaded, "
-		     "see 'vhost-ctl module show'");
-	return code;
+	return code == EXIT_LACKING ? kmods_lacking() : code;
 }
 
 void nl_close(struct nl *nl)

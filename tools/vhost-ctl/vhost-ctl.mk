@@ -4,7 +4,7 @@
 CTL := build/vhost-ctl
 CTL_SOURCES := $(wildcard tools/vhost-ctl/*.c)
 CTL_OBJECTS := $(CTL_SOURCES:tools/vhost-ctl/%.c=$(CTL)/%.o)
-CTL_LIBS := libmnl smartcols json-c
+CTL_LIBS := libmnl smartcols json-c libkmod
 CTL_VERSION = 0.1
 
 # The libraries come with the packages, which may be missing when this file is read.
