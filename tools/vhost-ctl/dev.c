@@ -4,20 +4,33 @@
  */
 #include "command.h"
 #include "find.h"
+#include "proc.h"
 
 static const struct view dev_view = {
 	.object = &dev_object,
 	.columns = "id,backend,owner_pid,owner_comm,thread_kind,vqs_used,workers,max_workers,wwpn",
 };
 
+/* What can be known without the kernel's help. */
+static const struct view proc_view = {
+	.object = &dev_object,
+	.columns = "backend,owner_pid,owner_comm,thread_kind,workers",
+};
+
+static int get(struct nl *nl, const char *text, struct rows *devs)
+{
+	if (!nl)
+		return proc_devs(text, devs);
+	return text ? get_dev(nl, text, devs) : get_devs(nl, devs);
+}
+
 static int show(struct nl *nl, void *arg)
 {
 	struct rows devs = { .object = &dev_object };
-	const char *text = arg;
-	int code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
+	int code = get(nl, arg, &devs);
 
 	if (!code)
-		code = out_rows(&dev_view, &devs);
+		code = out_rows(nl ? &dev_view : &proc_view, &devs);
 	rows_free(&devs);
 	return code;
 }
@@ -29,7 +42,7 @@ static int dev_show(struct args *args)
 
 	if (!code)
 		code = args_end(args);
-	return code ? code : nl_with(show, (void *)text);
+	return code ? code : nl_with_or_without(show, (void *)text);
 }
 
 const struct command dev_commands[] = {

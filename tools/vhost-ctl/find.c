@@ -56,6 +56,27 @@ const struct worker *find_worker(const struct rows *workers, uint32_t id)
 	return NULL;
 }
 
+static void name_owner(struct worker *worker, const struct dev *dev)
+{
+	worker->owner_pid = dev->owner_pid;
+	record_set(&worker->rec, WORKER_OWNER_PID);
+	if (!dev->owner_comm)
+		return;
+	worker->owner_comm = xasprintf("%s", dev->owner_comm);
+	record_set(&worker->rec, WORKER_OWNER_COMM);
+}
+
+void name_owners(struct rows *workers, const struct rows *devs)
+{
+	struct worker *worker;
+	const struct dev *dev;
+
+	for_each_row(worker, workers)
+		for_each_row(dev, devs)
+			if (dev->id == worker->dev_id && !worker->owner_comm)
+				name_owner(worker, dev);
+}
+
 /* --- finding */
 
 /* What an argument asks for: a device is meant if any of these fits. */

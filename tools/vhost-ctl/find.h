@@ -21,6 +21,9 @@ int get_vqs(struct nl *nl, uint32_t dev_id, struct rows *vqs);
 /* Append one worker to @workers. */
 int get_worker(struct nl *nl, uint32_t dev_id, uint32_t id, struct rows *workers);
 
+/* Say of each of @workers whose it is, from @devs. */
+void name_owners(struct rows *workers, const struct rows *devs);
+
 /* The one device among @devs that @text means: id, pid, id:N, pid:N or a wwpn. */
 int find_dev(const struct rows *devs, const char *text, const struct dev **dev);
 

@@ -291,16 +291,28 @@ void nl_close(struct nl *nl)
 	nl->request = NULL;
 }
 
+static int use(struct nl *nl, int code, nl_user *fn, void *arg)
+{
+	if (code)
+		return code;
+	code = fn(nl, arg);
+	nl_close(nl);
+	return code;
+}
+
 int nl_with(nl_user *fn, void *arg)
 {
 	struct nl nl;
-	int code = nl_open(&nl);
 
-	if (code)
-		return code;
-	code = fn(&nl, arg);
-	nl_close(&nl);
-	return code;
+	return use(&nl, nl_open(&nl), fn, arg);
+}
+
+int nl_with_or_without(nl_user *fn, void *arg)
+{
+	struct nl nl;
+	int code = nl_probe(&nl);
+
+	return code == EXIT_LACKING ? fn(NULL, arg) : use(&nl, code, fn, arg);
 }
 
 /* --- events */

@@ -29,6 +29,8 @@ void nl_close(struct nl *nl);
 /* Open, call @fn, close: what most commands are after their arguments have been read. */
 typedef int nl_user(struct nl *nl, void *arg);
 int nl_with(nl_user *fn, void *arg);
+/* The same, but where the kernel has no such family @fn gets NULL. */
+int nl_with_or_without(nl_user *fn, void *arg);
 
 /* Begin a request. Append attributes by nl_put_u32(), nl_put_text() and the nests. */
 struct nlmsghdr *nl_request(struct nl *nl, uint8_t cmd);

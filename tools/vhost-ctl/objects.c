@@ -46,6 +46,11 @@ static const struct field worker_fields[] = {
 	WORKER(longest_run_ns, LONGEST_RUN_NS, FIELD_U64, "longest run in nanoseconds"),
 	WORKER_INTERNAL(count, COUNT, FIELD_U32),
 	WORKER_INTERNAL(new_id, NEW_ID, FIELD_LIST),
+	{ .name = "owner_pid", .attr = WORKER_OWNER_PID, .kind = FIELD_U32, .computed = true,
+	  .offset = offsetof(struct worker, owner_pid),
+	  .help = "process that owns the device, 0 if it is not visible or gone" },
+	{ .name = "owner_comm", .attr = WORKER_OWNER_COMM, .kind = FIELD_TEXT, .computed = true,
+	  .offset = offsetof(struct worker, owner_comm), .help = "name of that process" },
 	{ 0 },
 };
 

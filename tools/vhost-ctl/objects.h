@@ -23,6 +23,12 @@ struct dev {
 	char *wwpn;
 };
 
+/* What the tool adds to a worker. */
+enum {
+	WORKER_OWNER_PID = VHOST_A_WORKER_MAX + 16,
+	WORKER_OWNER_COMM,
+};
+
 struct worker {
 	struct record rec;
 	uint32_t dev_id;
@@ -38,6 +44,8 @@ struct worker {
 	uint64_t longest_run_ns;
 	uint32_t count;
 	struct list new_id;
+	uint32_t owner_pid;
+	char *owner_comm;
 };
 
 struct vq {

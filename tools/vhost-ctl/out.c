@@ -227,7 +227,7 @@ json_object *out_record_json(const struct object *object, const void *record)
 	json_object *json = json_object_new_object();
 
 	for (const struct field *f = object->fields; f->name; f++)
-		if (!f->internal)
+		if (!f->internal && !f->computed)
 			json_object_object_add(json, f->name, field_json(f, record));
 	return json;
 }

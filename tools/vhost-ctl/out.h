@@ -29,7 +29,7 @@ int out_sample(const struct view *view, const struct rows *rows, bool headings);
 /* The list of columns, for help. */
 void out_columns(FILE *out, const struct view *view);
 
-/* All fields of @record that can be shown; one that is not there is null. */
+/* All fields of @record that the kernel tells and can be shown; one that is not there is null. */
 json_object *out_record_json(const struct object *object, const void *record);
 /* Write @root, indented or in one line, and let go of it. */
 int out_json(json_object *root, bool indented);

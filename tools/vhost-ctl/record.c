@@ -148,15 +148,12 @@ const struct field *field_by_name(const struct object *object, const char *name,
 	return NULL;
 }
 
-/* A process chooses its name: nothing in it may reach a terminal as a command. */
-static char *printable(const char *text)
+char *printable(char *text)
 {
-	char *copy = xasprintf("%s", text);
-
-	for (char *c = copy; *c; c++)
+	for (char *c = text; c && *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
-	return copy;
+	return text;
 }
 
 static bool record_decode(const struct object *object, void *record, const struct nlattr *attr);
@@ -200,7 +197,7 @@ static bool value_decode(const struct field *field, void *slot, const struct nla
 		return true;
 	case FIELD_TEXT:
 		free(*(char **)slot);
-		*(char **)slot = printable(mnl_attr_get_str(attr));
+		*(char **)slot = printable(xasprintf("%s", mnl_attr_get_str(attr)));
 		return true;
 	case FIELD_LIST:
 		list_add(slot, mnl_attr_get_u32(attr));

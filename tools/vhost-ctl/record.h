@@ -35,6 +35,7 @@ struct field {
 	uint16_t offset;
 	uint8_t kind;		/* enum field_kind */
 	bool internal;		/* part of requests and their replies, never shown */
+	bool computed;		/* no attribute but added by the tool; not part of events */
 };
 
 struct object {
@@ -78,6 +79,9 @@ static inline void record_set(struct record *rec, unsigned int attr)
 _Noreturn void no_memory(void);
 void *xrealloc(void *old, size_t nr, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A process chooses its name: take out what a terminal could obey. Returns @text, which may be NULL. */
+char *printable(char *text);
 
 void list_add(struct list *list, uint32_t value);
 /* Append the numbers of @text, such as "0-3,8". False if it is no list, or far too long a one. */

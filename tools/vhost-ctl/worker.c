@@ -8,22 +8,43 @@
 #include "command.h"
 #include "cpus.h"
 #include "find.h"
+#include "proc.h"
+#include "workers.h"
 
 static const struct view worker_view = {
 	.object = &worker_object,
 	.columns = "dev_id,id,tid,thread_kind,cpus,vqs,killed",
 };
 
+/* What can be known without the kernel's help. */
+static const struct view proc_view = {
+	.object = &worker_object,
+	.columns = "tid,thread_kind,cpus,owner_pid,owner_comm",
+};
+
+static int get(struct nl *nl, const char *text, struct rows *workers)
+{
+	struct rows devs;
+	int code;
+
+	if (!nl)
+		return proc_workers(text, workers);
+	code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
+	if (!code)
+		code = get_workers(nl, text ? ((const struct dev *)devs.data)->id : EVERY_DEV, workers);
+	if (!code)
+		name_owners(workers, &devs);
+	rows_free(&devs);
+	return code;
+}
+
 static int show(struct nl *nl, void *arg)
 {
 	struct rows workers = { .object = &worker_object };
-	uint32_t dev_id;
-	int code = get_dev_id(nl, arg, &dev_id);
+	int code = get(nl, arg, &workers);
 
 	if (!code)
-		code = get_workers(nl, dev_id, &workers);
-	if (!code)
-		code = out_rows(&worker_view, &workers);
+		code = out_rows(nl ? &worker_view : &proc_view, &workers);
 	rows_free(&workers);
 	return code;
 }
@@ -35,7 +56,7 @@ static int worker_show(struct args *args)
 
 	if (!code)
 		code = args_end(args);
-	return code ? code : nl_with(show, (void *)text);
+	return code ? code : nl_with_or_without(show, (void *)text);
 }
 
 /* --- add */
@@ -71,25 +92,11 @@ static int read_cpus(struct args *args, struct cpus *cpus)
 	return code ? code : arg_cpus(text, cpus);
 }
 
-static struct nlmsghdr *new_request(struct nl *nl, uint32_t dev_id, const struct addition *addition)
-{
-	struct nlmsghdr *nlh = nl_request(nl, VHOST_CMD_WORKER_NEW);
-	char *text;
-
-	nl_put_u32(nlh, VHOST_A_WORKER_DEV_ID, dev_id);
-	nl_put_u32(nlh, VHOST_A_WORKER_COUNT, addition->count);
-	if (addition->pinned) {
-		text = cpus_text(&addition->cpus);
-		nl_put_text(nlh, VHOST_A_WORKER_CPUS, text);
-		free(text);
-	}
-	return nlh;
-}
-
 /* Only the numbers, one a line, for scripts; what -j or -o ask for instead of them. */
-static int print_new(struct nl *nl, uint32_t dev_id, const struct list *ids)
+static int print_new(struct nl *nl, const struct rows *dev, const struct list *ids)
 {
 	struct rows workers = { .object = &worker_object };
+	uint32_t dev_id = ((const struct dev *)dev->data)->id;
 	int code = 0;
 
 	for (size_t i = 0; i < ids->nr && !code; i++) {
@@ -98,27 +105,25 @@ static int print_new(struct nl *nl, uint32_t dev_id, const struct list *ids)
 		else
 			code = get_worker(nl, dev_id, ids->v[i], &workers);
 	}
+	name_owners(&workers, dev);
 	if (!code && (opt.json || opt.columns))
 		code = out_rows(&worker_view, &workers);
 	rows_free(&workers);
 	return code ? code : out_flush();
 }
 
-static int make(struct nl *nl, uint32_t dev_id, const struct addition *addition)
+static int make(struct nl *nl, const struct rows *dev, const struct addition *addition)
 {
-	struct rows reply = { .object = &worker_object };
-	const struct list *ids;
-	int code = nl_do(nl, new_request(nl, dev_id, addition), &reply);
+	const struct cpus *cpus = addition->pinned ? &addition->cpus : NULL;
+	uint32_t dev_id = ((const struct dev *)dev->data)->id;
+	struct list ids = { 0 };
+	int code = workers_make(nl, dev_id, addition->count, cpus, &ids);
 
-	if (!code && reply.nr != 1)
-		code = fail(EXIT_REFUSED, "the kernel does not tell which workers it made");
-	if (!code) {
-		ids = &((const struct worker *)reply.data)->new_id;
-		code = print_new(nl, dev_id, ids);
-		for (size_t i = 0; addition->pinned && i < ids->nr && !code; i++)
-			code = cpus_verify(nl, dev_id, ids->v[i], &addition->cpus);
-	}
-	rows_free(&reply);
+	if (!code)
+		code = print_new(nl, dev, &ids);
+	for (size_t i = 0; cpus && i < ids.nr && !code; i++)
+		code = cpus_verify(nl, dev_id, ids.v[i], cpus);
+	free(ids.v);
 	return code;
 }
 
@@ -134,7 +139,7 @@ static int add(struct nl *nl, void *arg)
 	if (!code && addition->pinned)
 		code = cpus_allowed(&addition->cpus, dev->owner_pid);
 	if (!code)
-		code = make(nl, dev->id, addition);
+		code = make(nl, &rows, addition);
 	rows_free(&rows);
 	return code;
 }
@@ -208,15 +213,6 @@ struct removal {
 	uint32_t worker;
 };
 
-static int del_one(struct nl *nl, uint32_t dev_id, uint32_t id)
-{
-	struct nlmsghdr *nlh = nl_request(nl, VHOST_CMD_WORKER_DEL);
-
-	nl_put_u32(nlh, VHOST_A_WORKER_DEV_ID, dev_id);
-	nl_put_u32(nlh, VHOST_A_WORKER_ID, id);
-	return nl_do(nl, nlh, NULL);
-}
-
 static int del_unused(struct nl *nl, uint32_t dev_id)
 {
 	struct rows workers = { .object = &worker_object };
@@ -225,7 +221,7 @@ static int del_unused(struct nl *nl, uint32_t dev_id)
 
 	for_each_row(worker, &workers)
 		if (!code && !worker->vqs.nr)
-			code = del_one(nl, dev_id, worker->id);
+			code = worker_end(nl, dev_id, worker->id);
 	rows_free(&workers);
 	return code;
 }
@@ -238,7 +234,7 @@ static int del(struct nl *nl, void *arg)
 
 	if (code)
 		return code;
-	return removal->unused ? del_unused(nl, dev_id) : del_one(nl, dev_id, removal->worker);
+	return removal->unused ? del_unused(nl, dev_id) : worker_end(nl, dev_id, removal->worker);
 }
 
 static int worker_del(struct args *args)
