@@ -54,13 +54,19 @@ static enum parsed parse_list(const char *text, struct cpus *cpus, const char **
 	}
 }
 
+bool cpus_parse(const char *text, struct cpus *cpus)
+{
+	const char *item;
+	int len;
+
+	return parse_list(text, cpus, &item, &len) == PARSED;
+}
+
 bool cpus_read(const char *path, struct cpus *cpus)
 {
 	char line[4096];
 	FILE *file = fopen(path, "re");
-	const char *item;
 	bool good;
-	int len;
 
 	if (!file)
 		return false;
@@ -69,7 +75,18 @@ bool cpus_read(const char *path, struct cpus *cpus)
 	if (!good)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
-	return parse_list(line, cpus, &item, &len) == PARSED;
+	return cpus_parse(line, cpus);
+}
+
+bool cpus_cover(const struct cpus *cpus, const struct cpus *others)
+{
+	struct cpus online;
+	bool known = cpus_read(online_path, &online);
+
+	for (size_t i = 0; i < CPUS_LIMIT; i++)
+		if (others->has[i] && !cpus->has[i] && (!known || online.has[i]))
+			return false;
+	return true;
 }
 
 /* Those of @cpus that @others lacks, as a list, or NULL if there is none. */
@@ -128,10 +145,21 @@ static int check_length(const struct cpus *cpus)
 	return usage("the CPU list is %zu characters long, %d at most can be", len, VHOST_CPUS_MAX);
 }
 
+int cpus_check(const struct cpus *cpus)
+{
+	int code = check_length(cpus);
+
+	if (!code)
+		code = check_file(cpus, possible_path, EXIT_USAGE, "not in this host, which has");
+	if (!code)
+		code = check_file(cpus, online_path, EXIT_REFUSED, "offline, online are");
+	return code;
+}
+
 int arg_cpus(const char *text, struct cpus *cpus)
 {
 	const char *item;
-	int len, code;
+	int len;
 
 	switch (parse_list(text, cpus, &item, &len)) {
 	case NOT_A_LIST:
@@ -145,12 +173,7 @@ int arg_cpus(const char *text, struct cpus *cpus)
 	case PARSED:
 		break;
 	}
-	code = check_length(cpus);
-	if (!code)
-		code = check_file(cpus, possible_path, EXIT_USAGE, "not in this host, which has");
-	if (!code)
-		code = check_file(cpus, online_path, EXIT_REFUSED, "offline, online are");
-	return code;
+	return cpus_check(cpus);
 }
 
 int cpus_allowed(const struct cpus *cpus, uint32_t tid)

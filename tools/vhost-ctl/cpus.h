@@ -22,6 +22,13 @@ struct cpus {
  */
 int arg_cpus(const char *text, struct cpus *cpus);
 
+/* The same two steps one by one: is @text a list, and are its CPUs there and online? */
+bool cpus_parse(const char *text, struct cpus *cpus);
+int cpus_check(const struct cpus *cpus);
+
+/* Has @cpus all of @others that are online? */
+bool cpus_cover(const struct cpus *cpus, const struct cpus *others);
+
 /* Has the cpuset of thread @tid all of them? 0 or EXIT_REFUSED. 0, too, if it cannot be known. */
 int cpus_allowed(const struct cpus *cpus, uint32_t tid);
 

@@ -42,6 +42,8 @@ const struct topic topics[] = {
 	{ "vq", "their virtqueues", vq_commands },
 	{ "stats", "what the workers do", stats_commands },
 	{ "monitor", "what changes, as it happens", monitor_commands },
+	{ "save", "write down the map of a device", save_commands },
+	{ "restore", "apply what was written down", restore_commands },
 	{ "module", "the kernel modules behind all this", module_commands },
 	{ "version", "the version of this program", version_commands },
 	{ 0 },
