@@ -134,9 +134,12 @@ static int outcome(int err, const struct exchange *exchange, const struct nlmsgh
 
 static struct nlmsghdr *start_message(struct nl *nl, uint16_t type, uint8_t cmd, uint8_t version)
 {
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(nl->request);
 	struct genlmsghdr *genl;
+	struct nlmsghdr *nlh;
 
+	/* libmnl leaves the padding behind an attribute as it is. */
+	memset(nl->request, 0, REQUEST_SIZE);
+	nlh = mnl_nlmsg_put_header(nl->request);
 	nlh->nlmsg_type = type;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
