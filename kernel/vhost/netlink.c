@@ -272,6 +272,14 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 	return ERR_PTR(vhost_nl_error(extack, attr, err));
 }
 
+static void vhost_nl_tell_workers(struct vhost_nl_workers *made, u8 cmd)
+{
+	unsigned int i;
+
+	for (i = 0; i < made->n; i++)
+		vhost_nl_worker_event(made->worker[i], cmd);
+}
+
 static void vhost_nl_publish_workers(struct vhost_dev *dev, struct vhost_nl_workers *made)
 {
 	unsigned int i;
@@ -280,14 +288,7 @@ static void vhost_nl_publish_workers(struct vhost_dev *dev, struct vhost_nl_work
 	for (i = 0; i < made->n; i++)
 		vhost_worker_publish(made->worker[i]);
 	mutex_unlock(&dev->workers.lock);
-}
-
-static void vhost_nl_tell_workers(struct vhost_nl_workers *made)
-{
-	unsigned int i;
-
-	for (i = 0; i < made->n; i++)
-		vhost_nl_worker_event(made->worker[i], VHOST_CMD_WORKER_ADD_NTF);
+	vhost_nl_tell_workers(made, VHOST_CMD_WORKER_ADD_NTF);
 }
 
 /* Answer with the device and the numbers of the workers that were made. */
@@ -354,7 +355,6 @@ int vhost_nl_worker_new_doit(struct sk_buff *skb, struct genl_info *info)
 		goto free;
 	}
 	vhost_nl_publish_workers(dev, made);
-	vhost_nl_tell_workers(made);
 	err = vhost_nl_reply_ids(info, VHOST_CMD_WORKER_NEW, VHOST_A_WORKER_DEV_ID,
 				 VHOST_A_WORKER_NEW_ID, dev, made);
 free:
@@ -601,11 +601,11 @@ static int vhost_nl_map_apply(struct vhost_nl_map *m, struct vhost_dev *dev,
 	vhost_nl_publish_workers(dev, made);
 	err = vhost_workers_attach(dev, m->map, m->n, VHOST_NL_TIMEOUT);
 	if (vhost_nl_map_changed(err)) {
-		vhost_nl_tell_workers(made);
 		sent = vhost_nl_reply_ids(info, VHOST_CMD_MAP_SET, VHOST_A_MAP_DEV_ID,
 					  VHOST_A_MAP_NEW_ID, dev, made);
 		err = err ?: sent;
 	} else {
+		vhost_nl_tell_workers(made, VHOST_CMD_WORKER_DEL_NTF);
 		vhost_nl_destroy_workers(made);
 	}
 	kfree(made);

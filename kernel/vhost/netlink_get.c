@@ -585,9 +585,9 @@ void vhost_nl_worker_event(struct vhost_worker *worker, u8 cmd)
 	if (!msg)
 		return;
 	mutex_lock(&worker->dev->workers.lock);
-	/* Of a device that is not there any more nobody wants to know. */
+	/* The end of a device was that of its workers, too. */
 	err = -ENODEV;
-	if (worker->dev->workers.dev_id)
+	if (worker->dev->workers.dev_id && !worker->dev->workers.gone)
 		err = vhost_nl_fill_worker(msg, worker);
 	mutex_unlock(&worker->dev->workers.lock);
 	vhost_nl_event_send(msg, err);

@@ -65,6 +65,7 @@ void vhost_registry_init(struct vhost_dev *dev)
 	struct vhost_workers *workers = &dev->workers;
 
 	workers->dev_id = 0;
+	workers->gone = false;
 	workers->owner = NULL;
 	workers->wwpn[0] = '\0';
 	refcount_set(&workers->users, 1);
@@ -135,6 +136,7 @@ int vhost_registry_reserve(struct vhost_dev *dev)
 
 	mutex_lock(&workers->lock);
 	workers->dev_id = id;
+	workers->gone = false;
 	workers->owner = get_task_pid(current, PIDTYPE_TGID);
 	mutex_unlock(&workers->lock);
 	return 0;
@@ -156,18 +158,21 @@ void vhost_registry_publish(struct vhost_dev *dev)
 	vhost_nl_dev_event(dev, VHOST_CMD_DEV_ADD_NTF);
 }
 
-static bool vhost_registry_hide(struct vhost_dev *dev)
+static void vhost_registry_hide(struct vhost_dev *dev)
 {
 	bool was_there;
 
 	mutex_lock(&vhost_devs_lock);
 	was_there = xa_erase(&vhost_devs, dev->workers.dev_id);
 	mutex_unlock(&vhost_devs_lock);
-	if (was_there) {
-		vhost_registry_changed();
-		vhost_nl_dev_event(dev, VHOST_CMD_DEV_DEL_NTF);
-	}
-	return was_there;
+	if (!was_there)
+		return;
+
+	mutex_lock(&dev->workers.lock);
+	dev->workers.gone = true;
+	mutex_unlock(&dev->workers.lock);
+	vhost_registry_changed();
+	vhost_nl_dev_event(dev, VHOST_CMD_DEV_DEL_NTF);
 }
 
 /**
