@@ -23,6 +23,7 @@
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kcov.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
@@ -259,7 +260,8 @@ static int vhost_task_clone(struct vhost_worker *worker, const char *name)
 /*
  * A thread of the owner for somebody else: a worker that is one makes another.
  * It may not come to it soon, or ever, if it waits for guest memory or if the
- * owner was stopped. Then whoever changes @state first decides.
+ * owner was stopped. So all are asked, and whoever changes @state first decides:
+ * one of them, or who waits and has had enough.
  */
 enum vhost_spawn_state {
 	VHOST_SPAWN_WANTED,
@@ -267,14 +269,19 @@ enum vhost_spawn_state {
 	VHOST_SPAWN_GIVEN_UP,
 };
 
-struct vhost_spawn {
+struct vhost_spawn_ask {
 	struct vhost_work	work;
+	struct vhost_spawn	*spawn;
+};
+
+struct vhost_spawn {
 	struct vhost_worker	*worker;
 	const char		*name;
 	atomic_t		state;
-	refcount_t		refs;	/* the work and who waits */
+	refcount_t		refs;	/* each ask and who waits */
 	int			err;
 	struct completion	done;
+	struct vhost_spawn_ask	asks[];
 };
 
 static void vhost_spawn_put(struct vhost_spawn *s)
@@ -290,7 +297,7 @@ static bool vhost_spawn_claim(struct vhost_spawn *s, enum vhost_spawn_state as)
 
 static void vhost_spawn_work(struct vhost_work *work)
 {
-	struct vhost_spawn *s = container_of(work, struct vhost_spawn, work);
+	struct vhost_spawn *s = container_of(work, struct vhost_spawn_ask, work)->spawn;
 
 	if (vhost_spawn_claim(s, VHOST_SPAWN_BEGUN)) {
 		s->err = vhost_task_clone(s->worker, s->name);
@@ -299,24 +306,27 @@ static void vhost_spawn_work(struct vhost_work *work)
 	vhost_spawn_put(s);
 }
 
-/* Have a worker that is alive run it. */
-static int vhost_spawn_queue(struct vhost_spawn *s, struct vhost_dev *dev)
+/* Ask the workers that are alive, @max at most. */
+static int vhost_spawn_queue(struct vhost_spawn *s, struct vhost_dev *dev, unsigned int max)
 {
+	struct vhost_spawn_ask *ask = s->asks;
 	struct vhost_worker *parent;
-	int err = -EOWNERDEAD;
 	unsigned long id;
 
 	mutex_lock(&dev->workers.lock);
 	xa_for_each(&dev->workers.xa, id, parent) {
 		if (parent->killed)
 			continue;
+		if (ask == s->asks + max)
+			break;
+		ask->spawn = s;
+		vhost_work_init(&ask->work, vhost_spawn_work);
 		refcount_inc(&s->refs);
-		vhost_worker_queue(parent, &s->work);
-		err = 0;
-		break;
+		vhost_worker_queue(parent, &ask->work);
+		ask++;
 	}
 	mutex_unlock(&dev->workers.lock);
-	return err;
+	return ask == s->asks ? -EOWNERDEAD : 0;
 }
 
 static int vhost_spawn_wait(struct vhost_spawn *s, long timeout)
@@ -327,45 +337,66 @@ static int vhost_spawn_wait(struct vhost_spawn *s, long timeout)
 		return left ? -EINTR : -ETIMEDOUT;
 	/* It began, and then it is soon over. */
 	wait_for_completion(&s->done);
-	/* A parent that is being killed has a signal pending. */
-	return s->err == -ERESTARTNOINTR ? -EOWNERDEAD : s->err;
+	return s->err;
 }
 
-/* A sibling has the CPUs of the worker that made it, which may be pinned. */
-static int vhost_spawn_adopt(struct vhost_worker *worker, struct task_struct *owner,
-			     long timeout)
+static int vhost_spawn_try(struct vhost_worker *worker, const char *name, long timeout)
 {
-	cpumask_var_t mask;
-
-	if (wait_for_completion_killable_timeout(&worker->running, timeout) <= 0)
-		return 0;	/* stopped: it gets them when nobody looks */
-	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
-		return 0;
-	cpumask_copy(mask, owner->cpus_ptr);
-	set_cpus_allowed_ptr(worker->thread, mask);
-	free_cpumask_var(mask);
-	return 0;
-}
-
-static int vhost_task_spawn(struct vhost_worker *worker, const char *name,
-			    struct task_struct *owner, long timeout)
-{
+	struct vhost_dev *dev = worker->dev;
+	/* Changes under D only */
+	unsigned int max = dev->workers.count;
 	struct vhost_spawn *s;
 	int err;
 
-	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	s = kzalloc(struct_size(s, asks, max), GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
-	vhost_work_init(&s->work, vhost_spawn_work);
 	init_completion(&s->done);
 	atomic_set(&s->state, VHOST_SPAWN_WANTED);
 	refcount_set(&s->refs, 1);
 	s->worker = worker;
 	s->name = name;
 
-	err = vhost_spawn_queue(s, worker->dev) ?: vhost_spawn_wait(s, timeout);
+	err = vhost_spawn_queue(s, dev, max) ?: vhost_spawn_wait(s, timeout);
 	vhost_spawn_put(s);
-	return err ?: vhost_spawn_adopt(worker, owner, timeout);
+	return err;
+}
+
+/*
+ * A sibling has the CPUs of the worker that made it, which may be pinned. One
+ * that does not run in time, because the owner was stopped, keeps them.
+ */
+static void vhost_spawn_adopt(struct vhost_worker *worker, struct task_struct *owner,
+			      long timeout)
+{
+	cpumask_var_t mask;
+
+	if (wait_for_completion_killable_timeout(&worker->running, timeout) <= 0)
+		return;
+	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+		return;
+	cpumask_copy(mask, owner->cpus_ptr);
+	set_cpus_allowed_ptr(worker->thread, mask);
+	free_cpumask_var(mask);
+}
+
+static int vhost_task_spawn(struct vhost_worker *worker, const char *name,
+			    struct task_struct *owner, long timeout)
+{
+	unsigned long end = jiffies + timeout;
+	long left = timeout;
+	int err;
+
+	do {
+		err = vhost_spawn_try(worker, name, left);
+		/* A parent takes its signal first: it stops, freezes, or dies. */
+		left = end - jiffies;
+	} while (err == -ERESTARTNOINTR && left > 0);
+	if (err)
+		return err == -ERESTARTNOINTR ? -ETIMEDOUT : err;
+
+	vhost_spawn_adopt(worker, owner, timeout);
+	return 0;
 }
 
 static int vhost_task_worker_create(struct vhost_worker *worker, const char *name,

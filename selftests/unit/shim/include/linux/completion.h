@@ -19,9 +19,9 @@ void complete_all(struct completion *c);
 void wait_for_completion(struct completion *c);
 int wait_for_completion_killable(struct completion *c);
 unsigned long wait_for_completion_timeout(struct completion *c,
-					  unsigned long jiffies);
+					  unsigned long timeout);
 /* What is left of the time, 0 if nothing is, -EINTR. */
 long wait_for_completion_killable_timeout(struct completion *c,
-					  unsigned long jiffies);
+					  unsigned long timeout);
 
 #endif

@@ -43,8 +43,8 @@
 #define __set_current_state(s)	WRITE_ONCE(current->state, (s))
 
 void schedule(void);
-long schedule_timeout(long jiffies);
-long schedule_timeout_uninterruptible(long jiffies);
+long schedule_timeout(long timeout);
+long schedule_timeout_uninterruptible(long timeout);
 bool wake_up_process(struct task_struct *task);
 
 #define cond_resched()		shim_point(SHIM_RESCHED)
