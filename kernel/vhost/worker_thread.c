@@ -219,13 +219,16 @@ static const struct vhost_worker_ops vhost_kthread_ops = {
 };
 
 #ifdef CONFIG_VHOST_TASK
-static bool vhost_task_run(void *data)
+static void vhost_task_show(struct vhost_worker *worker)
 {
-	struct vhost_worker *worker = data;
-
 	if (unlikely(!worker->thread))
 		vhost_worker_running(worker, current);
-	return vhost_worker_run(worker);
+}
+
+static bool vhost_task_run(void *data)
+{
+	vhost_task_show(data);
+	return vhost_worker_run(data);
 }
 
 static void vhost_task_worker_killed(void *data)
@@ -239,6 +242,8 @@ static void vhost_task_worker_killed(void *data)
 	recalc_sigpending();
 	spin_unlock_irq(&sighand->siglock);
 
+	/* It may have been killed before it ran at all. */
+	vhost_task_show(data);
 	vhost_worker_killed(data);
 }
 
