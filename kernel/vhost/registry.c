@@ -37,7 +37,8 @@ static atomic_t vhost_generation = ATOMIC_INIT(1);
 /**
  * vhost_registry_changed - say that what a dump shows is not the same any more
  *
- * Context: any.
+ * Context: the lock is held under which the change was made, so that nobody
+ * sees it in a generation that it does not belong to.
  */
 void vhost_registry_changed(void)
 {
@@ -103,14 +104,13 @@ void vhost_dev_set_wwpn(struct vhost_dev *dev, const char *wwpn)
 		wwpn = "";
 	mutex_lock(&workers->lock);
 	same = !strcmp(workers->wwpn, wwpn);
-	if (!same)
+	if (!same) {
 		strscpy(workers->wwpn, wwpn, sizeof(workers->wwpn));
+		vhost_registry_changed();
+	}
 	mutex_unlock(&workers->lock);
-	if (same)
-		return;
-
-	vhost_registry_changed();
-	vhost_nl_dev_event(dev, VHOST_CMD_DEV_CHANGE_NTF);
+	if (!same)
+		vhost_nl_dev_event(dev, VHOST_CMD_DEV_CHANGE_NTF);
 }
 EXPORT_SYMBOL_GPL(vhost_dev_set_wwpn);
 
@@ -153,8 +153,8 @@ void vhost_registry_publish(struct vhost_dev *dev)
 	mutex_lock(&vhost_devs_lock);
 	/* Cannot fail: the reservation has the memory. */
 	xa_store(&vhost_devs, dev->workers.dev_id, dev, GFP_KERNEL_ACCOUNT);
-	mutex_unlock(&vhost_devs_lock);
 	vhost_registry_changed();
+	mutex_unlock(&vhost_devs_lock);
 	vhost_nl_dev_event(dev, VHOST_CMD_DEV_ADD_NTF);
 }
 
@@ -164,6 +164,8 @@ static void vhost_registry_hide(struct vhost_dev *dev)
 
 	mutex_lock(&vhost_devs_lock);
 	was_there = xa_erase(&vhost_devs, dev->workers.dev_id);
+	if (was_there)
+		vhost_registry_changed();
 	mutex_unlock(&vhost_devs_lock);
 	if (!was_there)
 		return;
@@ -171,7 +173,6 @@ static void vhost_registry_hide(struct vhost_dev *dev)
 	mutex_lock(&dev->workers.lock);
 	dev->workers.gone = true;
 	mutex_unlock(&dev->workers.lock);
-	vhost_registry_changed();
 	vhost_nl_dev_event(dev, VHOST_CMD_DEV_DEL_NTF);
 }
 
@@ -283,7 +284,7 @@ struct task_struct *vhost_dev_owner_task(struct vhost_dev *dev)
 	if (leader) {
 		for_each_thread(leader, t) {
 			/* Compared only: an mm may leave right after. */
-			if (READ_ONCE(t->mm) != dev->mm || t->flags & PF_EXITING)
+			if (READ_ONCE(t->mm) != dev->mm || READ_ONCE(t->flags) & PF_EXITING)
 				continue;
 			found = get_task_struct(t);
 			break;

@@ -332,8 +332,8 @@ static bool vhost_worker_unlink(struct vhost_worker *worker, struct vhost_flush 
 	queued = !worker->ended;
 	if (queued)
 		vhost_worker_queue(worker, &last->work);
-	mutex_unlock(&workers->lock);
 	vhost_registry_changed();
+	mutex_unlock(&workers->lock);
 	return queued;
 }
 
@@ -528,6 +528,7 @@ void vhost_worker_killed(void *data)
 		vhost_worker_detach_vq(worker);
 	}
 	gp_state = worker->gp_state;
+	vhost_registry_changed();
 	mutex_unlock(&dev->workers.lock);
 
 	/* Now all that virtqueues queued is on the list, and is run. */
@@ -540,7 +541,6 @@ void vhost_worker_killed(void *data)
 	mutex_unlock(&dev->workers.lock);
 	vhost_worker_run(worker);
 
-	vhost_registry_changed();
 	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_KILLED_NTF);
 }
 
@@ -758,12 +758,12 @@ int vhost_workers_attach(struct vhost_dev *dev,
 		changed |= vhost_map_set(dev->vqs[index], index,
 					 vhost_worker_find(dev, map[i].worker_id), b);
 	}
+	if (changed)
+		vhost_registry_changed();
 	mutex_unlock(&dev->workers.lock);
 
-	if (changed) {
-		vhost_registry_changed();
+	if (changed)
 		vhost_nl_map_event(dev, map, n);
-	}
 
 	if (err || vhost_barrier_is_empty(b)) {
 		vhost_barrier_put(b);
