@@ -163,8 +163,15 @@ static void vhost_nl_unlock(struct vhost_dev *dev)
 	vhost_dev_put(dev);
 }
 
-/* An attribute that a request must have. */
-static int vhost_nl_u32(struct genl_info *info, int attr, u32 *value)
+/**
+ * vhost_nl_u32 - an attribute that a request must have
+ * @info: the request
+ * @attr: its type
+ * @value: what is in it
+ *
+ * Return: 0 or -EINVAL.
+ */
+int vhost_nl_u32(struct genl_info *info, int attr, u32 *value)
 {
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
 		NL_SET_ERR_MSG(info->extack, "an attribute is missing");
@@ -514,6 +521,7 @@ static int vhost_nl_map_add(struct vhost_nl_map *m, struct vhost_dev *dev,
 {
 	struct nlattr *tb[VHOST_A_ENTRY_MAX + 1], *old, *new;
 	struct vhost_vring_worker *e = &m->map[m->n];
+	struct vhost_worker *worker;
 	int err;
 
 	err = nla_parse_nested(tb, VHOST_A_ENTRY_MAX, attr, vhost_entry_nl_policy, extack);
@@ -538,9 +546,15 @@ static int vhost_nl_map_add(struct vhost_nl_map *m, struct vhost_dev *dev,
 		__set_bit(m->n, m->is_new);
 		m->new_attr = new;
 		m->new = max(m->new, min_t(u32, e->worker_id, INT_MAX) + 1);
-	} else if (!xa_load(&dev->workers.xa, e->worker_id)) {
-		vhost_nl_map_refuse(extack, old, "no such worker");
-		return -ENODEV;
+	} else {
+		/* D is held, so that it stays. */
+		worker = xa_load(&dev->workers.xa, e->worker_id);
+		if (!worker) {
+			vhost_nl_map_refuse(extack, old, "no such worker");
+			return -ENODEV;
+		}
+		if (READ_ONCE(worker->killed))
+			return vhost_nl_error(extack, old, -EOWNERDEAD);
 	}
 	m->n++;
 	return 0;
@@ -553,16 +567,16 @@ static int vhost_nl_map_parse(struct vhost_nl_map *m, struct vhost_dev *dev,
 	unsigned int i;
 	int rem, err;
 
+	if (GENL_REQ_ATTR_CHECK(info, VHOST_A_MAP_ENTRY)) {
+		NL_SET_ERR_MSG(info->extack, "the map has no entry");
+		return -EINVAL;
+	}
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
 		if (nla_type(attr) != VHOST_A_MAP_ENTRY)
 			continue;
 		err = vhost_nl_map_add(m, dev, attr, info->extack);
 		if (err)
 			return err;
-	}
-	if (!m->n) {
-		NL_SET_ERR_MSG(info->extack, "the map has no entry");
-		return -EINVAL;
 	}
 
 	/* Each new worker must serve something. */

@@ -288,12 +288,13 @@ int vhost_nl_worker_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct vhost_nl_msg *msg;
 	struct vhost_dev *dev;
 	int err;
+	u32 id;
 
 	err = vhost_nl_find(skb, info, VHOST_A_WORKER_DEV_ID, &dev);
 	if (err)
 		return err;
-	err = -EINVAL;
-	if (GENL_REQ_ATTR_CHECK(info, VHOST_A_WORKER_ID))
+	err = vhost_nl_u32(info, VHOST_A_WORKER_ID, &id);
+	if (err)
 		goto put;
 	err = -ENOMEM;
 	msg = vhost_nl_reply_new(info, VHOST_CMD_WORKER_GET);
@@ -301,7 +302,7 @@ int vhost_nl_worker_get_doit(struct sk_buff *skb, struct genl_info *info)
 		goto put;
 
 	mutex_lock(&dev->workers.lock);
-	worker = xa_load(&dev->workers.xa, nla_get_u32(info->attrs[VHOST_A_WORKER_ID]));
+	worker = xa_load(&dev->workers.xa, id);
 	if (worker) {
 		err = vhost_nl_fill_worker(msg, worker);
 	} else {
@@ -326,10 +327,9 @@ int vhost_nl_vq_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = vhost_nl_find(skb, info, VHOST_A_VQ_DEV_ID, &dev);
 	if (err)
 		return err;
-	err = -EINVAL;
-	if (GENL_REQ_ATTR_CHECK(info, VHOST_A_VQ_INDEX))
+	err = vhost_nl_u32(info, VHOST_A_VQ_INDEX, &index);
+	if (err)
 		goto put;
-	index = nla_get_u32(info->attrs[VHOST_A_VQ_INDEX]);
 	if (index >= dev->nvqs) {
 		err = vhost_nl_error(info->extack, info->attrs[VHOST_A_VQ_INDEX],
 				     -ENOBUFS);
@@ -489,9 +489,20 @@ static int vhost_nl_dump_filter(struct netlink_callback *cb, int attr, int unwan
 
 int vhost_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	int err = vhost_nl_check(cb->skb, cb->extack);
+	struct nlattr *tb[VHOST_A_DEV_ID + 1];
+	int err;
 
-	return err ?: vhost_nl_dump(skb, cb, 0, vhost_nl_dump_dev);
+	err = vhost_nl_check(cb->skb, cb->extack) ?:
+	      genlmsg_parse(cb->nlh, &vhost_nl_family, tb, VHOST_A_DEV_ID,
+			    vhost_dev_get_nl_policy, cb->extack);
+	if (err)
+		return err;
+	if (tb[VHOST_A_DEV_ID]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, tb[VHOST_A_DEV_ID],
+				    "a dump of devices is about all of them");
+		return -EINVAL;
+	}
+	return vhost_nl_dump(skb, cb, 0, vhost_nl_dump_dev);
 }
 
 int vhost_nl_worker_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
