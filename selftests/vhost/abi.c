@@ -15,6 +15,7 @@
 #include "lib/guest.h"
 #include "lib/proc.h"
 #include "lib/expect.h"
+#include "lib/put.h"
 #include "lib/vctl.h"
 
 /* The numbers that VMMs in the field were built with. covers: W11 */
@@ -30,7 +31,6 @@ _Static_assert(offsetof(struct vhost_vring_worker, worker_id) == 4, "worker_id")
 
 #define NVQS		130	/* 2 + max_io_vqs of vhost-scsi */
 #define BAD_POINTER	((void *)8)
-#define PARAMETER	"/sys/module/vhost/parameters/max_workers"
 #define FAST_NS		2000000	/* far less than a grace period */
 
 static int raw(int fd, unsigned long request, void *arg)
@@ -41,15 +41,9 @@ static int raw(int fd, unsigned long request, void *arg)
 static int set_cap(unsigned int cap)
 {
 	char text[16];
-	int fd = open(PARAMETER, O_WRONLY | O_CLOEXEC), len, err = 0;
 
-	if (fd < 0)
-		return guest_fail(errno, "open %s", PARAMETER);
-	len = snprintf(text, sizeof(text), "%u", cap);
-	if (write(fd, text, len) != len)
-		err = guest_fail(errno, "write %s", PARAMETER);
-	close(fd);
-	return err;
+	snprintf(text, sizeof(text), "%u", cap);
+	return put_text(PUT_MAX_WORKERS, text);
 }
 
 /* Make workers up to the first error: how many there were, *err is the error. */
@@ -87,7 +81,7 @@ FIXTURE_TEARDOWN(scsi)
 	proc_watch("close of the device", 10);
 	close(self->fd);
 	EXPECT_THREADS(self->pid, 0);
-	if (!access(PARAMETER, W_OK))
+	if (!access(PUT_MAX_WORKERS, W_OK))
 		EXPECT_OK(set_cap(0));
 }
 

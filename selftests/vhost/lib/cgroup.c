@@ -3,8 +3,8 @@
  * cgroup.c - a group of the unified hierarchy
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mount.h>
@@ -12,6 +12,7 @@
 
 #include "cgroup.h"
 #include "error.h"
+#include "put.h"
 
 #define ROOT		"/sys/fs/cgroup"
 #define REMOVE_MS	5000
@@ -19,16 +20,9 @@
 static int put(const char *dir, const char *file, const char *text)
 {
 	char path[160];
-	int fd, err = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return guest_fail(errno, "open %s", path);
-	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		err = guest_fail(errno, "write '%s' to %s", text, path);
-	close(fd);
-	return err;
+	return put_text(path, text);
 }
 
 int cgroup_make(struct cgroup *group)
@@ -38,6 +32,7 @@ int cgroup_make(struct cgroup *group)
 	if (access(ROOT "/cgroup.procs", F_OK) && mount("cgroup2", ROOT, "cgroup2", 0, NULL))
 		return guest_fail(errno, "mount of cgroup2 on " ROOT);
 	put(ROOT, "cgroup.subtree_control", "+pids");
+	put(ROOT, "cgroup.subtree_control", "+memory");
 	snprintf(group->name, sizeof(group->name), "/vhost-test-%d-%u", getpid(), counter++);
 	snprintf(group->path, sizeof(group->path), ROOT "%s", group->name);
 	if (mkdir(group->path, 0755))
@@ -56,6 +51,24 @@ int cgroup_enter(const struct cgroup *group, pid_t pid)
 int cgroup_set_pids_max(const struct cgroup *group, const char *max)
 {
 	return put(group->path, "pids.max", max);
+}
+
+long long cgroup_read(const struct cgroup *group, const char *file, const char *key)
+{
+	char path[160], line[160];
+	size_t len = key ? strlen(key) : 0;
+	long long number = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "%s/%s", group->path, file);
+	stream = fopen(path, "re");
+	if (!stream)
+		return guest_fail(errno, "open %s", path);
+	while (number < 0 && fgets(line, sizeof(line), stream))
+		if (!key || (!strncmp(line, key, len) && line[len] == ' '))
+			number = strtoll(line + len, NULL, 10);
+	fclose(stream);
+	return number < 0 ? guest_fail(EBADMSG, "%s of %s", key ?: "a number", path) : number;
 }
 
 int cgroup_contains(const struct cgroup *group, pid_t tid)

@@ -13,13 +13,15 @@ struct cgroup {
 };
 
 /*
- * Make a group of its own below the root, with the pids controller. The hierarchy is mounted when it is
+ * Make a group of its own below the root, with the controllers of pids and memory. The hierarchy is mounted when it is
  * not. -ENODEV/-EINVAL/... when the kernel has none of it.
  */
 int cgroup_make(struct cgroup *group);
 /* Move process @pid, and set pids.max ("max" or a number). */
 int cgroup_enter(const struct cgroup *group, pid_t pid);
 int cgroup_set_pids_max(const struct cgroup *group, const char *max);
+/* A number in one of its files; with @key the number behind that word. -errno; -ENOENT without the controller. */
+long long cgroup_read(const struct cgroup *group, const char *file, const char *key);
 /* Is @tid in the group? 1, 0 or -errno. */
 int cgroup_contains(const struct cgroup *group, pid_t tid);
 /* Wait until it is empty, then remove it: 0, or -EBUSY after some seconds. */

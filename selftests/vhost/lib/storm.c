@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "put.h"
 #include "storm.h"
 #include "vdev.h"
 
@@ -218,15 +219,7 @@ int flush_round(struct storm *s)
 
 int storm_expedite(bool on)
 {
-	static const char path[] = "/sys/kernel/rcu_expedited";
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return guest_fail(errno, "open %s", path);
-	if (write(fd, on ? "1" : "0", 1) != 1)
-		err = guest_fail(errno, "write %s", path);
-	close(fd);
-	return err;
+	return put_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
 }
 
 static int read_small(const char *path, char *buf, size_t size)

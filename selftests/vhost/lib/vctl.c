@@ -338,3 +338,32 @@ int vctl_map_set(struct vctl *v, uint32_t dev, const struct vctl_entry *map, uns
 		vctl_put_entry(&msg, &map[i]);
 	return transact_for_ids(v, &msg, VHOST_A_MAP_NEW_ID, ids);
 }
+
+/* Refusals ------------------------------------------------------------------ */
+
+static int ignore(const struct genl_msg *part, void *arg)
+{
+	(void)part;
+	(void)arg;
+	return 0;
+}
+
+int vctl_refused(struct vctl *v, struct genl_msg *msg, int want, int blame, const char *word)
+{
+	const struct genl *g = &v->genl;
+	int err, named;
+
+	if ((msg->nl.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+		err = genl_dump(&v->genl, msg, ignore, NULL);
+	else
+		err = genl_transact(&v->genl, msg, NULL);
+	named = g->missing < 0 ? g->offset : VCTL_MISSING(g->missing);
+	if (err != want)
+		return guest_fail(EPROTO, "answer %d and not %d (%s)", err, want, g->text);
+	if (!g->text[0] || !strstr(g->text, word))
+		return guest_fail(EPROTO, "the text is '%s', without '%s'", g->text, word);
+	if (blame != VCTL_ANY && named != blame)
+		return guest_fail(EPROTO, "attribute %#x is blamed and not %#x (%s)", named, blame,
+				  g->text);
+	return 0;
+}

@@ -77,6 +77,15 @@ int vctl_map_set(struct vctl *v, uint32_t dev, const struct vctl_entry *map, uns
 /* Parts of a map request, for tests that spoil it; the offset of the entry. */
 int vctl_put_entry(struct genl_msg *msg, const struct vctl_entry *entry);
 
+/*
+ * Send what must be refused: 0 if it is, with this errno, a text that contains @word and, unless it is
+ * VCTL_ANY, this offset of the attribute to blame or (VCTL_MISSING) type of the missing one. A dump of the
+ * kernels that we know does not name the attribute.
+ */
+#define VCTL_ANY		(-2)
+#define VCTL_MISSING(type)	(1 << 16 | (type))
+int vctl_refused(struct vctl *v, struct genl_msg *msg, int err, int blame, const char *word);
+
 /* Read a message. */
 void vctl_parse_dev(const struct genl_msg *msg, struct vctl_dev *dev);
 void vctl_parse_worker(const struct genl_msg *msg, struct vctl_worker *worker);

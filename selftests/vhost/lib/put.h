@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * put.h - a word is written into a file of the kernel's
+ */
+#ifndef GUEST_PUT_H
+#define GUEST_PUT_H
+
+/* 0, or what open() or write() answered. */
+int put_text(const char *path, const char *text);
+
+/* max_workers of the vhost module. */
+#define PUT_MAX_WORKERS	"/sys/module/vhost/parameters/max_workers"
+
+#endif /* GUEST_PUT_H */
