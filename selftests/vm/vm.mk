@@ -44,7 +44,19 @@ $(SUITES:%=build/tests/%): build/kselftest/.done
 build/tests/%: selftests/vhost/%.c $(GUEST)
 	@mkdir -p $(@D)
 	@rm -f $@
-	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) -lpthread
+	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) $(TEST_LIBS) -lpthread
+
+# The kernel's own client of the netlink family, generated and never copied into ours.
+build/ynl/.done: uapi/netlink/specs/vhost.yaml uapi/linux/vhost_netlink.h kernel/scripts/netlink | build/$(HARNESS_SERIES)/base
+	@mkdir -p $(@D)
+	@kernel/scripts/netlink --client $(@D)
+	@cd $(@D) && $(CC) -O2 -g -I. -I$(CURDIR)/uapi -c vhost-user.c ynl.c && \
+		rm -f libynl.a && $(AR) rcs libynl.a vhost-user.o ynl.o
+	@touch $@
+
+build/tests/ynl: build/ynl/.done
+build/tests/ynl: TEST_CFLAGS += -isystem build/ynl
+build/tests/ynl: TEST_LIBS := build/ynl/libynl.a
 
 -include $(wildcard build/tests/*.d build/tests/lib/*.d)
 
