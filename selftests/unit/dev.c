@@ -161,6 +161,16 @@ long attach_map(struct device *d, const struct vhost_vring_worker *map,
 
 /* Looking inside ---------------------------------------------------------- */
 
+unsigned int number_of(struct device *d)
+{
+	unsigned int number;
+
+	mutex_lock(&d->dev.workers.lock);
+	number = d->dev.workers.dev_id;
+	mutex_unlock(&d->dev.workers.lock);
+	return number;
+}
+
 struct vhost_worker *worker_of(struct device *d, unsigned int id)
 {
 	return xa_load(&d->dev.workers.xa, id);

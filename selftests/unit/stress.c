@@ -14,7 +14,7 @@
 #define NVQS		5
 #define QUEUERS		3
 #define JOBS		8
-#define STRESS_MS	1000
+#define STRESS_MS	600
 
 struct kick_job {
 	struct vhost_work work;

@@ -89,6 +89,11 @@ static void check_lock_rules(void)
 		{ "&dev->workers.lock", "grace period" },
 		{ "&dev->workers.lock", "guest memory" },
 		{ "&vq->mutex", "completion" },
+		{ "vhost_devs_lock", "&dev->mutex" },
+		{ "vhost_devs_lock", "&vq->mutex" },
+		{ "vhost_devs_lock", "&dev->workers.lock" },
+		{ "vhost_devs_lock", "completion" },
+		{ "vhost_devs_lock", "grace period" },
 		{ "&vq->mutex", "grace period" },
 	};
 	unsigned int i;
@@ -110,6 +115,8 @@ static void check_nothing_left(void)
 		shim_dump_tasks();
 	}
 	CHECK_EQ(shim_allocated(), 0);
+	synchronize_rcu();
+	CHECK_EQ(shim_task_structs(), 1);
 	CHECK_EQ(current->nheld, 0);
 }
 

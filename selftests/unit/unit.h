@@ -102,7 +102,28 @@ long get_worker(struct device *d, unsigned int vq);
 long attach_map(struct device *d, const struct vhost_vring_worker *map,
 		unsigned int n);
 
+/*
+ * admin.c: what an administrator asks of a device, as the netlink front end does
+ * it: by number, with a limit to each wait.
+ */
+struct request {
+	unsigned int dev;
+	unsigned int vq, id;
+	long timeout;			/* in jiffies */
+	bool begun, done;
+};
+
+long request_new(struct request *r);
+long request_free(struct request *r);
+long request_attach(struct request *r);
+/* Let a task of another process make a request; answer() is what came back. */
+struct task_struct *request(struct request *r, long (*op)(struct request *r));
+long answer(struct task_struct *task);
+/* Both. */
+long ask(struct device *d, long (*op)(struct request *r), struct request r);
+
 /* Looking inside. */
+unsigned int number_of(struct device *d);
 struct vhost_worker *worker_of(struct device *d, unsigned int id);
 struct task_struct *worker_task(struct vhost_worker *worker);
 enum worker_fact {

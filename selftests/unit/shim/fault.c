@@ -55,9 +55,11 @@ int cgroup_attach_task_all(struct task_struct *from, struct task_struct *task)
 {
 	int err = READ_ONCE(cgroup_error);
 
-	(void)from;
-	(void)task;
-	return !err && shim_should_fail() ? -ENOMEM : err;
+	if (!err && shim_should_fail())
+		return -ENOMEM;
+	if (!err)
+		WRITE_ONCE(task->cgroups_of, from->process);
+	return err;
 }
 
 static void charge(void)

@@ -178,6 +178,8 @@ static int wait(struct completion *c, unsigned int state, long timeout)
 {
 	int err;
 
+	if (timeout < 0)
+		shim_bug("a timeout of %ld", timeout);
 	shim_might_sleep("completion");
 	shim_acquire(SHIM_CLASS_COMPLETION);
 	err = shim_wait_for(&c->wait, take_completion, c, state, timeout,

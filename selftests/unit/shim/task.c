@@ -20,6 +20,7 @@ static struct shim_spin tasks_lock;
 static struct task_struct *tasks;
 static struct task_struct *unhashed;
 static unsigned int ntasks;
+static unsigned int nstructs;
 static int next_pid = 100;
 static unsigned long wakeups;
 
@@ -29,6 +30,7 @@ static unsigned long wakeups;
 static struct task_struct *new_task(const char *name, struct mm_struct *mm)
 {
 	struct task_struct *task = calloc(1, sizeof(*task));
+	struct task_struct **p = &tasks;
 	pthread_condattr_t attr;
 
 	task->exited = calloc(1, sizeof(*task->exited));
@@ -45,14 +47,16 @@ static struct task_struct *new_task(const char *name, struct mm_struct *mm)
 	task->pid = __atomic_fetch_add(&next_pid, 1, __ATOMIC_RELAXED);
 	task->seed = task->pid;
 
+	__atomic_fetch_add(&nstructs, 1, __ATOMIC_RELAXED);
 	WRITE_ONCE(task->cpus.bits, ~0UL);
 	task->cpus_ptr = &task->cpus;
 
 	shim_spin_lock(&tasks_lock);
 	if (mm && !mm->tgid)
 		mm->tgid = task->pid;
-	task->next = tasks;
-	tasks = task;
+	while (*p)
+		p = &(*p)->next;
+	*p = task;
 	ntasks++;
 	shim_spin_unlock(&tasks_lock);
 	return task;
@@ -69,6 +73,7 @@ void put_task_struct(struct task_struct *task)
 {
 	if (__atomic_sub_fetch(&task->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	__atomic_fetch_sub(&nstructs, 1, __ATOMIC_RELAXED);
 	free(task->exited);
 	free(task);
 }
@@ -204,6 +209,11 @@ unsigned int shim_tasks(void)
 	n = ntasks;
 	shim_spin_unlock(&tasks_lock);
 	return n;
+}
+
+unsigned int shim_task_structs(void)
+{
+	return READ_ONCE(nstructs);
 }
 
 void shim_dump_tasks(void)

@@ -91,6 +91,7 @@ struct task_struct {
 	char comm[32];
 	struct mm_struct *mm;
 	struct mm_struct *process;	/* which a signal to the process reaches */
+	struct mm_struct *cgroups_of;	/* whose it has joined */
 	struct mem_cgroup *active_memcg;
 	const struct cpumask *cpus_ptr;
 	struct cpumask cpus;
@@ -134,7 +135,7 @@ struct task_struct *shim_task_create(int (*fn)(void *), void *data,
 bool shim_signal_ends_sleep(unsigned int state);
 struct task_struct *get_task_struct(struct task_struct *task);
 void put_task_struct(struct task_struct *task);
-/* For for_each_thread(): the thread of the process that is older than @t. */
+/* For for_each_thread(): the thread of the process that is younger than @t. */
 struct task_struct *shim_next_thread(struct task_struct *p, struct task_struct *t);
 /* References to tasks that nobody can find any more; they go a grace period later. */
 struct task_struct *shim_take_unhashed(void);
@@ -143,6 +144,8 @@ void shim_put_unhashed(struct task_struct *tasks);
 void shim_kill(struct task_struct *task);
 void shim_kill_process(struct mm_struct *mm);
 unsigned int shim_tasks(void);
+/* With those that have ended and to which there is a reference. */
+unsigned int shim_task_structs(void);
 void shim_dump_tasks(void);
 unsigned long shim_wakeups(void);
 bool shim_in_rcu_reader(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Joining the cgroups of another task: may fail, does nothing else. */
+/* Joining the cgroups of another task: may fail; the task remembers whose they are. */
 #ifndef _SHIM_LINUX_CGROUP_H
 #define _SHIM_LINUX_CGROUP_H
 
