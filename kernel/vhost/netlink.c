@@ -674,7 +674,14 @@ struct genl_family vhost_nl_family __ro_after_init = {
  */
 int __init vhost_nl_init(void)
 {
-	return genl_register_family(&vhost_nl_family);
+	int err = vhost_reaper_init();
+
+	if (err)
+		return err;
+	err = genl_register_family(&vhost_nl_family);
+	if (err)
+		vhost_reaper_exit();
+	return err;
 }
 
 /**
@@ -683,6 +690,7 @@ int __init vhost_nl_init(void)
 void vhost_nl_exit(void)
 {
 	genl_unregister_family(&vhost_nl_family);
+	vhost_reaper_exit();
 }
 
 MODULE_ALIAS_GENL_FAMILY(VHOST_FAMILY_NAME);

@@ -303,7 +303,9 @@ int vhost_nl_worker_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 	mutex_lock(&dev->workers.lock);
 	worker = xa_load(&dev->workers.xa, id);
-	if (worker) {
+	if (!dev->workers.dev_id) {
+		err = -ENODEV;	/* it lost its owner just now */
+	} else if (worker) {
 		err = vhost_nl_fill_worker(msg, worker);
 	} else {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[VHOST_A_WORKER_ID],
@@ -341,7 +343,9 @@ int vhost_nl_vq_get_doit(struct sk_buff *skb, struct genl_info *info)
 		goto put;
 
 	mutex_lock(&dev->workers.lock);
-	err = vhost_nl_fill_vq(msg, dev, array_index_nospec(index, dev->nvqs));
+	err = -ENODEV;	/* it lost its owner just now */
+	if (dev->workers.dev_id)
+		err = vhost_nl_fill_vq(msg, dev, array_index_nospec(index, dev->nvqs));
 	mutex_unlock(&dev->workers.lock);
 	err = vhost_nl_reply(msg, info, err);
 put:
@@ -596,9 +600,13 @@ void vhost_nl_worker_event(struct vhost_worker *worker, u8 cmd)
 	if (!msg)
 		return;
 	mutex_lock(&worker->dev->workers.lock);
-	/* The end of a device was that of its workers, too. */
+	/*
+	 * The end of a device was that of its workers, too. One that is not in
+	 * the set yet, or any more, has not begun to exist, or has ended.
+	 */
 	err = -ENODEV;
-	if (worker->dev->workers.dev_id && !worker->dev->workers.gone)
+	if (worker->dev->workers.dev_id && !worker->dev->workers.gone &&
+	    xa_load(&worker->dev->workers.xa, worker->id) == worker)
 		err = vhost_nl_fill_worker(msg, worker);
 	mutex_unlock(&worker->dev->workers.lock);
 	vhost_nl_event_send(msg, err);

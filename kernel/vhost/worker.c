@@ -28,6 +28,7 @@
 #include <linux/completion.h>
 #include <linux/compiler.h>
 #include <linux/export.h>
+#include <linux/init.h>
 #include <linux/kcov.h>
 #include <linux/memcontrol.h>
 #include <linux/moduleparam.h>
@@ -45,6 +46,9 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
+
+/* Ends the threads that nobody waits for. */
+static struct workqueue_struct *vhost_reaper;
 
 static unsigned int max_workers;
 module_param(max_workers, uint, 0644);
@@ -261,6 +265,8 @@ static struct vhost_worker *vhost_worker_alloc(struct vhost_dev *dev)
 	return worker;
 }
 
+static void vhost_worker_reap(struct work_struct *work);
+
 /**
  * vhost_worker_create - make a worker that nobody can find yet
  * @dev: the device; dev->mm is set and it has its number
@@ -295,6 +301,9 @@ struct vhost_worker *vhost_worker_create(struct vhost_dev *dev,
 
 	init_llist_head(&worker->work_list);
 	init_completion(&worker->running);
+	init_completion(&worker->reaped);
+	refcount_set(&worker->refs, 1);
+	INIT_WORK(&worker->reap, vhost_worker_reap);
 	u64_stats_init(&worker->syncp);
 	worker->ops = vhost_worker_kind(dev);
 	worker->dev = dev;
@@ -317,33 +326,40 @@ unreserve:
 
 /*
  * Take a worker out of the set. What may still be on its list then are flushes,
- * which found it in the set a moment ago; @last is behind them. False if the
- * thread has ended and so ran them all.
+ * which found it in the set a moment ago; worker->last comes behind them. A
+ * thread that has ended has run them all.
  */
-static bool vhost_worker_unlink(struct vhost_worker *worker, struct vhost_flush *last)
+static void vhost_worker_unlink(struct vhost_worker *worker)
 {
 	struct vhost_workers *workers = &worker->dev->workers;
-	bool queued;
 
-	vhost_flush_init(last);
+	vhost_flush_init(&worker->last);
 	mutex_lock(&workers->lock);
 	xa_erase(&workers->xa, worker->id);
 	workers->count--;
-	queued = !worker->ended;
-	if (queued)
-		vhost_worker_queue(worker, &last->work);
+	if (worker->ended)
+		complete(&worker->last.done);
+	else
+		vhost_worker_queue(worker, &worker->last.work);
 	vhost_registry_changed();
 	mutex_unlock(&workers->lock);
-	return queued;
+}
+
+static void vhost_worker_put(struct vhost_worker *worker)
+{
+	if (refcount_dec_and_test(&worker->refs))
+		kfree(worker);
 }
 
 static void vhost_worker_end(struct vhost_worker *worker)
 {
+	wait_for_completion(&worker->last.done);
 	worker->ops->stop(worker);
 	WARN_ON_ONCE(!llist_empty(&worker->work_list));
 	if (worker->thread)
 		put_task_struct(worker->thread);
-	kfree(worker);
+	complete(&worker->reaped);
+	vhost_worker_put(worker);
 }
 
 /**
@@ -354,39 +370,16 @@ static void vhost_worker_end(struct vhost_worker *worker)
  */
 void vhost_worker_destroy(struct vhost_worker *worker)
 {
-	struct vhost_flush last;
-
-	if (vhost_worker_unlink(worker, &last))
-		wait_for_completion(&last.done);
+	vhost_worker_unlink(worker);
 	vhost_worker_end(worker);
 }
 
-/* The end of a worker that somebody may not want to wait for. */
-struct vhost_reaper {
-	struct work_struct	work;
-	struct vhost_worker	*worker;
-	struct vhost_flush	last;
-	bool			queued;
-	refcount_t		refs;	/* the work and who waits */
-	struct completion	done;
-};
-
-static void vhost_reaper_put(struct vhost_reaper *r)
+static void vhost_worker_reap(struct work_struct *work)
 {
-	if (refcount_dec_and_test(&r->refs))
-		kfree(r);
-}
+	struct vhost_worker *worker = container_of(work, struct vhost_worker, reap);
+	struct vhost_dev *dev = worker->dev;
 
-static void vhost_reaper_work(struct work_struct *work)
-{
-	struct vhost_reaper *r = container_of(work, struct vhost_reaper, work);
-	struct vhost_dev *dev = r->worker->dev;
-
-	if (r->queued)
-		wait_for_completion(&r->last.done);
-	vhost_worker_end(r->worker);
-	complete(&r->done);
-	vhost_reaper_put(r);
+	vhost_worker_end(worker);
 	vhost_dev_put(dev);
 }
 
@@ -403,21 +396,33 @@ static void vhost_reaper_work(struct work_struct *work)
  */
 void vhost_worker_destroy_within(struct vhost_worker *worker, long timeout)
 {
-	struct vhost_reaper *r = kzalloc(sizeof(*r), GFP_KERNEL);
-
-	if (!r) {
-		vhost_worker_destroy(worker);
-		return;
-	}
-	INIT_WORK(&r->work, vhost_reaper_work);
-	refcount_set(&r->refs, 2);
-	init_completion(&r->done);
-	r->worker = worker;
+	refcount_inc(&worker->refs);
 	refcount_inc(&worker->dev->workers.users);
-	r->queued = vhost_worker_unlink(worker, &r->last);
-	queue_work(system_unbound_wq, &r->work);
-	wait_for_completion_timeout(&r->done, timeout);
-	vhost_reaper_put(r);
+	vhost_worker_unlink(worker);
+	queue_work(vhost_reaper, &worker->reap);
+	wait_for_completion_timeout(&worker->reaped, timeout);
+	vhost_worker_put(worker);
+}
+
+/**
+ * vhost_reaper_init - prepare for vhost_worker_destroy_within()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init vhost_reaper_init(void)
+{
+	vhost_reaper = alloc_workqueue("vhost-reaper", WQ_UNBOUND, 0);
+	return vhost_reaper ? 0 : -ENOMEM;
+}
+
+/**
+ * vhost_reaper_exit - wait for the last worker's end
+ *
+ * The last of them may have let the last device go a moment ago.
+ */
+void vhost_reaper_exit(void)
+{
+	destroy_workqueue(vhost_reaper);
 }
 
 /**

@@ -27,6 +27,7 @@
 #include <linux/types.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/xarray.h>
+#include <linux/workqueue.h>
 #include <linux/vhost_netlink.h>
 #include <linux/vhost_worker.h>
 
@@ -69,6 +70,18 @@ struct vhost_worker_counts {
 };
 
 /**
+ * struct vhost_flush - a work that tells when those before it have run
+ * @work: what goes on the list
+ * @done: @work has run
+ *
+ * vhost.h defines struct vhost_work before it includes this header.
+ */
+struct vhost_flush {
+	struct vhost_work	work;
+	struct completion	done;
+};
+
+/**
  * struct vhost_worker - a thread that runs the work of the virtqueues
  *	attached to it
  * @work_list: work to run, newest first; pushed by anyone, emptied by the
@@ -90,6 +103,10 @@ struct vhost_worker_counts {
  * @ended: L: the thread has looked at its list for the last time
  * @gp_state: L: RCU state when @attached last fell to 0: once that grace
  *	period is over, nobody can queue work here any more
+ * @last: the flush behind all others, once it has left the set
+ * @reap: work that ends it, see vhost_worker_destroy_within()
+ * @refs: who ends it, and who waits for that
+ * @reaped: completed when its thread is gone
  */
 struct vhost_worker {
 	struct llist_head		work_list;
@@ -110,6 +127,11 @@ struct vhost_worker {
 	bool				killed;
 	bool				ended;
 	unsigned long			gp_state;
+
+	struct vhost_flush		last;
+	struct work_struct		reap;
+	refcount_t			refs;
+	struct completion		reaped;
 };
 
 /**
@@ -168,18 +190,6 @@ struct vhost_worker_ops {
 	void (*interrupt)(struct vhost_worker *worker);
 };
 
-/**
- * struct vhost_flush - a work that tells when those before it have run
- * @work: what goes on the list
- * @done: @work has run
- *
- * vhost.h defines struct vhost_work before it includes this header.
- */
-struct vhost_flush {
-	struct vhost_work	work;
-	struct completion	done;
-};
-
 /* worker_thread.c, for worker.c */
 const struct vhost_worker_ops *vhost_worker_kind(struct vhost_dev *dev);
 bool vhost_worker_run(struct vhost_worker *worker);
@@ -199,6 +209,10 @@ void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id);
 bool vhost_barrier_is_empty(const struct vhost_barrier *b);
 int vhost_barrier_wait(struct vhost_barrier *b, struct vhost_dev *dev,
 		       long timeout);
+
+/* worker.c, for the module */
+int vhost_reaper_init(void);
+void vhost_reaper_exit(void);
 
 /* worker.c, for the front ends */
 struct vhost_worker *vhost_worker_create(struct vhost_dev *dev,

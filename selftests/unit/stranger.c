@@ -397,17 +397,3 @@ TEST_BOTH(free_leaves_the_end_of_the_thread_to_others_and_close_waits_for_it)
 	device_stop(d);
 	device_free(d);
 }
-
-TEST_BOTH(free_without_memory_for_the_reaper_waits_for_the_thread)
-{
-	struct request r = { .id = 1, .timeout = LONG_TIME };
-	struct device *d = device_open(2);
-
-	CHECK_EQ(new_worker(d), 1);
-	/* The barrier, then the reaper. */
-	shim_fail_nth(2);
-	CHECK_EQ(ask(d, request_free, r), 0);
-	CHECK(shim_fail_fired());
-	CHECK(!worker_of(d, 1));
-	device_close(d);
-}
