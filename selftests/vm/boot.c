@@ -31,6 +31,7 @@
 struct options {
 	const char *kernel, *initrd, *list, *log_prefix, *append, *smp, *memory;
 	bool interactive;
+	bool count;	/* one tick of the TSC is one executed instruction */
 	bool output;	/* show what the programs print, and of the results only failures */
 	int total_s;
 };
@@ -65,18 +66,37 @@ static _Noreturn void die(const char *fmt, ...)
 
 /* --- QEMU */
 
+#define MAX_ARGS	40
+
 static _Noreturn void exec_qemu(const char *console, const char *verdict, const char *mode)
 {
 	char append[1024];
+	char *argv[MAX_ARGS] = {
+		"qemu-system-x86_64", "-m", (char *)options.memory, "-nodefaults",
+		"-no-user-config", "-display", "none", "-no-reboot",
+		"-serial", (char *)console, "-serial", (char *)verdict,
+		"-kernel", (char *)options.kernel, "-initrd", (char *)options.initrd,
+		"-append", append,
+	};
+	/* Counted, two boots are the same: nothing random, nothing of the time of day. */
+	char *const counted[] = {
+		"-accel", "tcg,thread=single", "-cpu", "max,-rdrand,-rdseed", "-smp", "1",
+		"-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", NULL,
+	};
+	char *const timed[] = {
+		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", (char *)options.smp, NULL,
+	};
+	char *const *more = options.count ? counted : timed;
+	int argc = 0;
 
 	snprintf(append, sizeof(append),
 		 "console=ttyS0 quiet panic=-1 panic_on_warn=1 oops=panic mitigations=off nokaslr "
 		 "%s %s", mode, options.append);
-	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", "tcg,thread=multi",
-	       "-cpu", "max", "-smp", options.smp, "-m", options.memory, "-nodefaults",
-	       "-no-user-config", "-display", "none", "-no-reboot",
-	       "-serial", console, "-serial", verdict, "-kernel", options.kernel,
-	       "-initrd", options.initrd, "-append", append, (char *)NULL);
+	while (argv[argc])
+		argc++;
+	while (*more && argc < MAX_ARGS - 1)
+		argv[argc++] = *more++;
+	execvp(argv[0], argv);
 	fprintf(stderr, "boot: qemu-system-x86_64: %s: run 'make setup'\n", strerror(errno));
 	_exit(127);
 }
@@ -308,7 +328,7 @@ static void read_list(void)
 static _Noreturn void usage(void)
 {
 	die("usage: boot -k KERNEL -i INITRD {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
-	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-O]");
+	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-c] [-O]");
 }
 
 static void read_options(int argc, char **argv)
@@ -326,10 +346,11 @@ static void read_options(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "k:i:l:n:o:a:s:m:t:r:e:x:IO")) != -1) {
+	while ((opt = getopt(argc, argv, "k:i:l:n:o:a:s:m:t:r:e:x:cIO")) != -1) {
 		if (opt == '?')
 			usage();
 		options.interactive |= opt == 'I';
+		options.count |= opt == 'c';
 		options.output |= opt == 'O';
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 			if (values[i].opt == opt)

@@ -60,6 +60,12 @@ build/tests/ynl: TEST_LIBS := build/ynl/libynl.a
 
 -include $(wildcard build/tests/*.d build/tests/lib/*.d)
 
+BENCHES := $(patsubst selftests/bench/%.c,build/tests/%,$(wildcard selftests/bench/*.c))
+$(BENCHES): build/tests/%: selftests/bench/%.c $(GUEST)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) -lpthread
+
 tests: $(TESTS)
 
 # --- the VM
@@ -87,7 +93,7 @@ vm: vm-files tests
 paths:
 	@$(MAKE) vm-files K=$(K) >&2
 	@$(BASE) && printf '%s\n' image=$$image release=$$release modroot=$$modroot \
-		modules=$(CURDIR)/$(B)/modules
+		modules=$(CURDIR)/$(B)/modules vhost_ctl=$(CURDIR)/build/vhost-ctl/vhost-ctl
 
 demo: vm-files build/tests/demo
 	@selftests/vm/run $(K) demo
@@ -95,4 +101,9 @@ demo: vm-files build/tests/demo
 check:
 	@selftests/check
 
-.PHONY: tests vm-files vm paths demo check
+bench: $(BENCHES)
+	@$(MAKE) vm-files K=$(K)
+	@$(MAKE) vm-files K=$(K) STOCK=1
+	@selftests/bench/run $(K)
+
+.PHONY: tests vm-files vm paths demo bench check
