@@ -425,6 +425,7 @@ static int vhost_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u32 o
 	const struct genlmsghdr *hdr = nlmsg_data(cb->nlh);
 	struct vhost_nl_msg *msg;
 	struct vhost_dev *dev;
+	unsigned long wanted;
 	int err = 0;
 
 	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
@@ -441,7 +442,14 @@ static int vhost_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u32 o
 
 	if (only)
 		at->dev = max_t(unsigned long, at->dev, only);
-	while ((dev = vhost_dev_get_next(&at->dev))) {
+	for (;;) {
+		wanted = at->dev;
+		dev = vhost_dev_get_next(&at->dev);
+		if (!dev)
+			break;
+		/* The one that we were in the middle of is gone. */
+		if (at->dev != wanted)
+			at->next = 0;
 		if (!only || at->dev == only)
 			err = vhost_nl_dump_one(msg, dev, at, fill);
 		vhost_dev_put(dev);
