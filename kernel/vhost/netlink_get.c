@@ -561,14 +561,18 @@ static struct vhost_nl_msg *vhost_nl_event_new(u8 cmd, size_t size)
 	return msg;
 }
 
-/* A listener whose socket is full learns of it by ENOBUFS. */
+/*
+ * A listener whose socket is full, or for whom there is no memory, learns of it
+ * by ENOBUFS. L is held, so that nothing comes behind what it must not come
+ * behind; see vhost_workers.listed.
+ */
 static void vhost_nl_event_send(struct vhost_nl_msg *msg, int err)
 {
 	if (err)
 		nlmsg_free(msg->skb);
 	else
 		genlmsg_multicast(&vhost_nl_family, msg->skb, 0, VHOST_NLGRP_EVENTS,
-				  GFP_KERNEL);
+				  GFP_ATOMIC);
 	kfree(msg);
 }
 
@@ -582,14 +586,16 @@ static void vhost_nl_event_send(struct vhost_nl_msg *msg, int err)
 void vhost_nl_dev_event(struct vhost_dev *dev, u8 cmd)
 {
 	struct vhost_nl_msg *msg = vhost_nl_event_new(cmd, GENLMSG_DEFAULT_SIZE);
-	int err;
+	int err = -ENODEV;
 
 	if (!msg)
 		return;
 	mutex_lock(&dev->workers.lock);
-	err = vhost_nl_fill_dev(msg, dev);
-	mutex_unlock(&dev->workers.lock);
+	/* The first and the last that is told come before and after it is listed. */
+	if (dev->workers.listed || cmd != VHOST_CMD_DEV_CHANGE_NTF)
+		err = vhost_nl_fill_dev(msg, dev);
 	vhost_nl_event_send(msg, err);
+	mutex_unlock(&dev->workers.lock);
 }
 
 /**
@@ -601,23 +607,22 @@ void vhost_nl_dev_event(struct vhost_dev *dev, u8 cmd)
  */
 void vhost_nl_worker_event(struct vhost_worker *worker, u8 cmd)
 {
+	struct vhost_workers *workers = &worker->dev->workers;
 	struct vhost_nl_msg *msg;
-	int err;
+	int err = -ENODEV;
 
 	msg = vhost_nl_event_new(cmd, VHOST_NL_FIXED_SIZE + 4 * VHOST_NL_LIST_SIZE);
 	if (!msg)
 		return;
-	mutex_lock(&worker->dev->workers.lock);
+	mutex_lock(&workers->lock);
 	/*
-	 * The end of a device was that of its workers, too. One that is not in
-	 * the set yet, or any more, has not begun to exist, or has ended.
+	 * One that is not in the set yet, or any more, has not begun to exist,
+	 * or has ended.
 	 */
-	err = -ENODEV;
-	if (worker->dev->workers.dev_id && !worker->dev->workers.gone &&
-	    xa_load(&worker->dev->workers.xa, worker->id) == worker)
+	if (workers->listed && xa_load(&workers->xa, worker->id) == worker)
 		err = vhost_nl_fill_worker(msg, worker);
-	mutex_unlock(&worker->dev->workers.lock);
 	vhost_nl_event_send(msg, err);
+	mutex_unlock(&workers->lock);
 }
 
 static bool vhost_nl_put_entry(struct sk_buff *skb, const struct vhost_vring_worker *e)
@@ -631,33 +636,43 @@ static bool vhost_nl_put_entry(struct sk_buff *skb, const struct vhost_vring_wor
 	return true;
 }
 
+static int vhost_nl_fill_map(struct vhost_nl_msg *msg, struct vhost_dev *dev,
+			     const struct vhost_vring_worker *map, unsigned int n)
+{
+	unsigned int i;
+	void *hdr;
+	bool ok;
+
+	hdr = vhost_nl_begin(msg);
+	if (!hdr)
+		return -EMSGSIZE;
+	ok = !nla_put_u32(msg->skb, VHOST_A_MAP_DEV_ID, dev->workers.dev_id);
+	for (i = 0; ok && i < n; i++)
+		ok = vhost_nl_put_entry(msg->skb, &map[i]);
+	return vhost_nl_end(msg, hdr, ok);
+}
+
 /**
  * vhost_nl_map_event - tell listeners which virtqueues were given to workers
  * @dev: the device
  * @map: pairs of virtqueue index and worker id
  * @n: number of pairs
  *
- * Context: process, D held.
+ * Context: process, D held. Takes L.
  */
 void vhost_nl_map_event(struct vhost_dev *dev, const struct vhost_vring_worker *map,
 			unsigned int n)
 {
 	struct vhost_nl_msg *msg;
-	unsigned int i;
-	void *hdr;
-	bool ok;
+	int err = -ENODEV;
 
 	msg = vhost_nl_event_new(VHOST_CMD_MAP_NTF, nla_total_size(sizeof(u32)) +
 				 n * nla_total_size(2 * nla_total_size(sizeof(u32))));
 	if (!msg)
 		return;
-	hdr = vhost_nl_begin(msg);
-	if (!hdr) {
-		vhost_nl_event_send(msg, -EMSGSIZE);
-		return;
-	}
-	ok = !nla_put_u32(msg->skb, VHOST_A_MAP_DEV_ID, dev->workers.dev_id);
-	for (i = 0; ok && i < n; i++)
-		ok = vhost_nl_put_entry(msg->skb, &map[i]);
-	vhost_nl_event_send(msg, vhost_nl_end(msg, hdr, ok));
+	mutex_lock(&dev->workers.lock);
+	if (dev->workers.listed)
+		err = vhost_nl_fill_map(msg, dev, map, n);
+	vhost_nl_event_send(msg, err);
+	mutex_unlock(&dev->workers.lock);
 }

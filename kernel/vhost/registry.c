@@ -66,7 +66,7 @@ void vhost_registry_init(struct vhost_dev *dev)
 	struct vhost_workers *workers = &dev->workers;
 
 	workers->dev_id = 0;
-	workers->gone = false;
+	workers->listed = false;
 	workers->owner = NULL;
 	workers->wwpn[0] = '\0';
 	refcount_set(&workers->users, 1);
@@ -136,10 +136,16 @@ int vhost_registry_reserve(struct vhost_dev *dev)
 
 	mutex_lock(&workers->lock);
 	workers->dev_id = id;
-	workers->gone = false;
 	workers->owner = get_task_pid(current, PIDTYPE_TGID);
 	mutex_unlock(&workers->lock);
 	return 0;
+}
+
+static void vhost_registry_list(struct vhost_dev *dev, bool listed)
+{
+	mutex_lock(&dev->workers.lock);
+	dev->workers.listed = listed;
+	mutex_unlock(&dev->workers.lock);
 }
 
 /**
@@ -156,6 +162,7 @@ void vhost_registry_publish(struct vhost_dev *dev)
 	vhost_registry_changed();
 	mutex_unlock(&vhost_devs_lock);
 	vhost_nl_dev_event(dev, VHOST_CMD_DEV_ADD_NTF);
+	vhost_registry_list(dev, true);
 }
 
 static void vhost_registry_hide(struct vhost_dev *dev)
@@ -170,9 +177,7 @@ static void vhost_registry_hide(struct vhost_dev *dev)
 	if (!was_there)
 		return;
 
-	mutex_lock(&dev->workers.lock);
-	dev->workers.gone = true;
-	mutex_unlock(&dev->workers.lock);
+	vhost_registry_list(dev, false);
 	vhost_nl_dev_event(dev, VHOST_CMD_DEV_DEL_NTF);
 }
 

@@ -145,7 +145,8 @@ struct vhost_worker {
  * @backend: I: name of the driver
  * @many: I: the driver is made for more than one worker
  * @dev_id: D and L to write: number of the device, 0 while it has no owner
- * @gone: L: nobody finds it by its number any more, and its end was told
+ * @listed: L: listeners have heard that it came, and not yet that it goes: they
+ *	may hear more of it
  * @owner: L: the process that owns it
  * @wwpn: L: name of the target that it leads to, or empty
  * @users: who has found the device, see vhost_dev_get(), and its file
@@ -162,7 +163,7 @@ struct vhost_workers {
 	const char		*backend;
 	bool			many;
 	u32			dev_id;
-	bool			gone;
+	bool			listed;
 	struct pid		*owner;
 	char			wwpn[VHOST_WWPN_SIZE];
 	refcount_t		users;
