@@ -202,9 +202,11 @@ static int vhost_nl_set_cpus(struct genl_info *info, struct vhost_worker *worker
 			     const struct cpumask *mask)
 {
 	const struct nlattr *attr = info->attrs[VHOST_A_WORKER_CPUS];
-	struct task_struct *task = vhost_worker_thread(worker);
+	struct task_struct *task;
 	int err = -EINVAL;
 
+	wait_for_completion_killable_timeout(&worker->running, VHOST_NL_TIMEOUT);
+	task = vhost_worker_thread(worker);
 	if (!task) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "the thread has not run yet: is the owner stopped?");
@@ -227,10 +229,16 @@ struct vhost_nl_workers {
 	struct vhost_worker	*worker[];
 };
 
+/* All of them get the time of one: they may all wait for the same. */
 static void vhost_nl_destroy_workers(struct vhost_nl_workers *made)
 {
-	while (made->n)
-		vhost_worker_destroy_within(made->worker[--made->n], VHOST_NL_TIMEOUT);
+	unsigned long end = jiffies + VHOST_NL_TIMEOUT;
+	long left;
+
+	while (made->n) {
+		left = end - jiffies;
+		vhost_worker_destroy_within(made->worker[--made->n], max(left, 0L));
+	}
 }
 
 /*
