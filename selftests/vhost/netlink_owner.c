@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -236,6 +237,45 @@ TEST_F(context, cpus_are_those_that_the_owners_own_workers_get)
 	ASSERT_OK(vctl_worker_new(&self->v, self->dev.id, 1, "0", &id));
 	ASSERT_OK(vctl_worker_get(&self->v, self->dev.id, id, &worker));
 	EXPECT_STREQ("0", worker.cpus);
+}
+
+struct stopper {
+	pid_t pid;
+	uint32_t workers;	/* with so many it is stopped */
+};
+
+static int stops_the_owner(struct proc *me, void *arg)
+{
+	const struct stopper *s = arg;
+
+	proc_ready(me);
+	while (threads_list(s->pid, NULL, 0) < (int)s->workers)
+		;
+	return kill(s->pid, SIGSTOP) ? guest_fail(errno, "SIGSTOP") : 0;
+}
+
+/* covers: T11 */
+TEST_F(context, owner_that_is_stopped_halfway_gets_none_and_holds_up_nobody_for_long)
+{
+	struct stopper s = { self->proc->pid, 8 };
+	bool task = variant->thread == VDEV_THREAD_TASK;
+	uint64_t start;
+	struct proc *proc;
+	int err;
+
+	ASSERT_OK(proc_start(stops_the_owner, &s, &proc));
+	ASSERT_OK(proc_wait_ready(proc, CALL_MS));
+	start = guest_now_ns();
+	err = vctl_worker_new(&self->v, self->dev.id, 2 * MANY, NULL, NULL);
+	/* 5 s for the worker that does not come, and 5 s for those that are there to end. */
+	EXPECT_LT(0, guest_left_ms(start, 2 * 5000 + 2000));
+	ASSERT_OK(proc_wait(proc, CALL_MS));
+	EXPECT_EQ(task ? -ETIMEDOUT : 0, err);
+	ASSERT_OK(vctl_dev_get(&self->v, self->dev.id, &self->dev));
+	EXPECT_EQ(task ? 1 : 1 + 2 * MANY, self->dev.workers);
+	kill(self->proc->pid, SIGCONT);
+	EXPECT_THREADS(self->proc->pid, self->dev.workers);
+	proc_free(proc);
 }
 
 static void *pauses(void *arg)

@@ -14,7 +14,6 @@
 #include "genl.h"
 
 #define HEADERS		NLMSG_LENGTH(GENL_HDRLEN)
-#define DATAGRAM	(64 * 1024)	/* more than the kernel puts into one */
 
 /* Building ------------------------------------------------------------------ */
 
@@ -212,10 +211,10 @@ static void copy_msg(struct genl_msg *msg, const struct nlmsghdr *nl)
  */
 static int take_datagram(struct genl *g, genl_each each, void *arg, bool *done)
 {
-	static _Thread_local char buf[DATAGRAM] __attribute__((aligned(8)));
+	static _Thread_local char buf[GENL_DATAGRAM] __attribute__((aligned(8)));
 	static _Thread_local struct genl_msg part;
 	struct nlmsghdr *nl = (struct nlmsghdr *)buf;
-	int len = receive(g, buf, sizeof(buf)), err = 0;
+	int len = receive(g, buf, g->room), err = 0;
 
 	if (len < 0)
 		return len;
@@ -287,7 +286,9 @@ int genl_dump(struct genl *g, struct genl_msg *msg, genl_each each, void *arg)
 
 static int ask_controller(struct genl *g, const char *family, struct genl_msg *answer)
 {
-	struct genl controller = { .sock = g->sock, .family = GENL_ID_CTRL, .version = 1 };
+	struct genl controller = {
+		.sock = g->sock, .family = GENL_ID_CTRL, .version = 1, .room = g->room,
+	};
 	struct genl_msg msg;
 	int err;
 
@@ -317,24 +318,37 @@ static int find_family(struct genl *g, const char *name)
 	return 0;
 }
 
-int genl_open(const char *family, uint8_t version, struct genl *g)
+static int open_socket(struct genl *g, size_t room)
 {
 	struct timeval limit = { .tv_sec = GENL_ANSWER_MS / 1000 };
-	int on = 1, err = 0;
+	int on = 1;
 
-	memset(g, 0, sizeof(*g));
-	g->version = version;
+	g->room = room;
 	forget(g);
 	g->sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	if (g->sock < 0)
 		return guest_fail(errno, "generic netlink");
 	if (setsockopt(g->sock, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on)) ||
 	    setsockopt(g->sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
-		err = guest_fail(errno, "options of a netlink socket");
-	err = err ?: find_family(g, family);
+		return guest_fail(errno, "options of a netlink socket");
+	return 0;
+}
+
+int genl_open(const char *family, uint8_t version, struct genl *g)
+{
+	int err;
+
+	*g = (struct genl){ .version = version };
+	err = open_socket(g, GENL_DATAGRAM) ?: find_family(g, family);
 	if (err)
 		genl_close(g);
 	return err;
+}
+
+int genl_reopen(struct genl *g, size_t room)
+{
+	genl_close(g);
+	return open_socket(g, room);
 }
 
 void genl_close(struct genl *g)

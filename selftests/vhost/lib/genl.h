@@ -14,6 +14,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#define GENL_DATAGRAM	65536	/* genl.room unless a test wants less; the kernel never fills more */
 #define GENL_ROOM	16384	/* bytes of attributes in a message; what is beyond is dropped */
 
 struct genl_msg {
@@ -27,6 +28,7 @@ struct genl {
 	uint16_t family;
 	uint8_t version;
 	uint32_t seq;
+	size_t room;		/* bytes that we offer for a datagram, which the kernel fills if it can */
 	/* What the last answer said besides its errno. */
 	char text[160];		/* extended acknowledgement, "" = none */
 	int offset;		/* of the attribute to blame in our message, -1 = none named */
@@ -37,6 +39,9 @@ struct genl {
 /* Open a socket for a family. -ENOENT when the kernel (or our network namespace) has none of that name. */
 int genl_open(const char *family, uint8_t version, struct genl *g);
 void genl_close(struct genl *g);
+
+/* A new socket that takes parts of a dump of at most @room bytes, a page at least (the kernel's own least). */
+int genl_reopen(struct genl *g, size_t room);
 
 /* Begin a request with a command of the family, flags besides NLM_F_REQUEST. */
 void genl_begin(const struct genl *g, struct genl_msg *msg, uint8_t command, uint16_t flags);
