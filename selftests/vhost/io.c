@@ -120,7 +120,7 @@ TEST_F(ring, new_lun_makes_an_event)
 
 	ASSERT_OK(vscsi_evt_post(self->dev, 4));
 	ASSERT_OK(lio_add_lun(self->target, 1));
-	ASSERT_OK(vscsi_evt_wait(self->dev, 5000, &event));
+	ASSERT_OK(vscsi_evt_wait(self->dev, guest_patience(5000), &event));
 	EXPECT_EQ(VIRTIO_SCSI_T_TRANSPORT_RESET, event.event);
 	EXPECT_EQ(VIRTIO_SCSI_EVT_RESET_RESCAN, event.reason);
 	EXPECT_EQ(1, event.lun[3]);

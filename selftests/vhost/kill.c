@@ -17,7 +17,7 @@
 #include "lib/expect.h"
 
 #define QUEUES		4
-#define SETUP_MS	10000
+#define SETUP_MS	guest_patience(10000)
 #define KICKS		200
 
 enum {			/* words of the page that owner and test share */
@@ -472,7 +472,7 @@ static int serves_net(struct proc *me, void *arg)
 		proc_step(me, "traffic");
 		len = vnet_frame(frame, i);
 		err = vnet_host_send(net, frame, len);
-		err = err ?: vnet_send(net, frame, len, 5000);
+		err = err ?: vnet_send(net, frame, len, guest_patience(5000));
 		proc_progress(me);
 	}
 	return err;

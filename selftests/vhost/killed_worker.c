@@ -16,7 +16,7 @@
 #include "lib/proc.h"
 #include "lib/expect.h"
 
-#define ANSWER_MS	3000
+#define ANSWER_MS	guest_patience(3000)
 
 FIXTURE(worker) {
 	struct lio *target;
@@ -160,7 +160,8 @@ TEST_F(worker, endpoint_can_be_cleared_and_set_after_the_kill)
 /* covers: S1 S20 W4 */
 TEST_F(worker, kill_under_io_holds_up_nobody)
 {
-	struct load_opts opts = { .dev = self->dev, .depth = 4, .stall_ms = 1500 };
+	struct load_opts opts = { .dev = self->dev, .depth = 4,
+				  .stall_ms = guest_patience(1500) };
 	struct load_opts other = opts;
 	struct load *load, *beside;
 	struct load_stats stats;

@@ -13,7 +13,7 @@
 #include "lib/expect.h"
 #include "lib/storm.h"
 
-#define ANSWER_MS	5000
+#define ANSWER_MS	guest_patience(5000)
 #define TRAFFIC_MS	5000
 
 FIXTURE(net) {

@@ -19,7 +19,8 @@
 
 #define QUEUES		3
 #define RUN_MS		7000
-#define STALL_MS	5000
+#define MIN_KILLS	4
+#define STALL_MS	guest_patience(5000)
 #define DEAD_VQ		40	/* from here on virtqueues that the guest does not use */
 #define ARRAY(a)	(sizeof(a) / sizeof((a)[0]))
 

@@ -13,7 +13,9 @@
 
 #define QUEUES		4
 #define RING		32
-#define ANSWER_MS	5000
+#define ANSWER_MS	guest_patience(5000)
+#define MIN_PINGS	20
+#define STARVED_MS	guest_patience(1500)	/* no answer takes as long beside a busy queue */
 #define PAGE		4096
 #define MAX_PAGES	2048	/* of data in one command, fixed in vhost-scsi */
 #define ABSENT_LUN	9

@@ -18,10 +18,10 @@
 #include "lib/expect.h"
 
 #define RING		16
-#define SETUP_MS	10000
-#define TOUCH_MS	5000
+#define SETUP_MS	guest_patience(10000)
+#define TOUCH_MS	guest_patience(5000)
 #define BLOCKED_MS	300	/* a call that has not returned by then waits for the page */
-#define NOTICE_MS	2000	/* longest I/O of another device, on a loaded machine */
+#define NOTICE_MS	guest_patience(2000)	/* longest I/O of another device, on a loaded machine */
 
 enum place { AVAIL, DESC, USED, REQUEST, RESPONSE, DATA };
 
@@ -496,7 +496,7 @@ static int does_io(struct proc *me, void *arg)
 	struct vscsi_opts opts = {
 		.wwpn = owner->wwpn, .queues = 2, .ring_size = RING, .thread = owner->thread,
 	};
-	struct load_opts load_opts = { .depth = 2, .stall_ms = 9000 };
+	struct load_opts load_opts = { .depth = 2, .stall_ms = guest_patience(9000) };
 	struct load_stats stats;
 	struct load *load;
 	int err;

@@ -12,7 +12,7 @@
 #include "lib/storm.h"
 
 #define QUEUES		4
-#define STALL_MS	8000
+#define STALL_MS	guest_patience(8000)
 #define MIN_IOS		20000
 #define MIN_SWAPS	1000
 #define ABSENT_TARGET	9
@@ -75,8 +75,8 @@ static int rage(struct storm *storms, unsigned int n, struct load *load, uint64_
 	while (!err && (load_completed(load) < ios || storm_rounds(&storms[0]) < rounds)) {
 		guest_sleep_ms(20);
 		err = storm_check(storms, n, STALL_MS);
-		if (!err && !guest_left_ms(start_ns, 60000))
-			err = guest_fail(ETIMEDOUT, "%llu requests and %llu rounds within 60 s",
+		if (!err && !guest_left_ms(start_ns, guest_patience(60000)))
+			err = guest_fail(ETIMEDOUT, "only %llu requests and %llu rounds",
 					 (unsigned long long)load_completed(load),
 					 (unsigned long long)storm_rounds(&storms[0]));
 	}

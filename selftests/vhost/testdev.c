@@ -62,7 +62,7 @@ static int pass_requests(struct gvq *vq, const struct gvq_sg *buf)
 
 	for (i = 0; i < REQUESTS; i++) {
 		if (gvq_add(vq, buf, 1, 0, vq) < 0 || gvq_kick_force(vq) < 0 ||
-		    gvq_wait(vq, 2000) || gvq_pop(vq, NULL, NULL) < 0)
+		    gvq_wait(vq, guest_patience(2000)) || gvq_pop(vq, NULL, NULL) < 0)
 			break;
 	}
 	return i;

@@ -15,7 +15,7 @@
 #define QUEUES		4
 #define DEPTH		12
 #define RESETS		60
-#define ANSWER_MS	8000
+#define ANSWER_MS	guest_patience(8000)
 #define IGNORED_MS	300	/* long enough for an answer that must not come */
 #define ABSENT_LUN	9
 #define ABSENT_TARGET	9

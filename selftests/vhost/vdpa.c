@@ -21,7 +21,7 @@
 #define REQUESTS	1000	/* writes, and as many reads */
 #define DEPTH		16	/* requests in flight per queue */
 #define ROUNDS		5
-#define ANSWER_MS	5000
+#define ANSWER_MS	guest_patience(5000)
 #define SILENCE_MS	300	/* what does not come in that time does not come */
 #define PAGE		4096
 
@@ -423,7 +423,7 @@ TEST_F(vdpa, device_of_a_killed_owner_is_deleted_and_made_again)
 	self->guest = NULL;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		ASSERT_OK(kill_owner(self->disk, own_with_requests_outstanding));
-		proc_watch("deletion of the device", GONE_MS / 1000);
+		proc_watch("deletion of the device", 5);
 		ASSERT_OK(vduse_destroy(self->disk));
 		self->disk = NULL;
 		ASSERT_OK(vduse_create(&self->disk));

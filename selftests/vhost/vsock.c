@@ -18,7 +18,7 @@
 
 #define CID		42
 #define PORT		1234
-#define ANSWER_MS	5000
+#define ANSWER_MS	guest_patience(5000)
 #define STORM_MS	6000
 #define BUF_BYTES	4096
 #define RING		16

@@ -13,8 +13,9 @@
 #include "lib/storm.h"
 
 #define RUN_MS		7000
-#define ANSWER_MS	8000	/* a missed wake-up lasts for ever, a busy host does not */
-#define LATENCY_MS	1000
+#define MIN_PINGS	500	/* of each kind */
+#define ANSWER_MS	guest_patience(8000)	/* a missed wake-up lasts for ever, a busy host does not */
+#define LATENCY_MS	guest_patience(1000)
 #define ABSENT_TARGET	9
 
 FIXTURE(wake) {

@@ -7,6 +7,7 @@
  *	vm.shell	a shell on the console instead of tests
  *	vm.first=N	leave out the first N tests (they ran in an earlier boot)
  *	vm.output	send the programs' output to the verdict channel, too
+ *	PATIENCE=N	the tests' limits are N times as long: our environment, and theirs
  */
 #include <errno.h>
 #include <fcntl.h>

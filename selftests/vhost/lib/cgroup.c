@@ -15,7 +15,7 @@
 #include "put.h"
 
 #define ROOT		"/sys/fs/cgroup"
-#define REMOVE_MS	5000
+#define REMOVE_MS	guest_patience(5000)
 
 static int put(const char *dir, const char *file, const char *text)
 {

@@ -57,6 +57,14 @@ void guest_sleep_ms(unsigned int ms)
 		;
 }
 
+int guest_patience(int limit)
+{
+	const char *text = getenv("PATIENCE");
+	int factor = text ? atoi(text) : 1;
+
+	return factor > 1 ? limit * factor : limit;
+}
+
 int guest_left_ms(uint64_t start_ns, int timeout_ms)
 {
 	uint64_t past_ms;

@@ -28,6 +28,12 @@ uint64_t guest_now_ns(void);
 /* Sleep, resumed after signals. */
 void guest_sleep_ms(unsigned int ms);
 
+/*
+ * A limit for things that end, as it is on an ordinary kernel, stretched by $PATIENCE where the kernel
+ * is slow by nature. Only for limits: how long a thing goes on, and silence, are not stretched.
+ */
+int guest_patience(int limit);
+
 /* What is left of @timeout_ms (see guest.h) that began at @start_ns, in the form poll() takes. */
 int guest_left_ms(uint64_t start_ns, int timeout_ms);
 

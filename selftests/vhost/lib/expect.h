@@ -5,8 +5,8 @@
 #ifndef GUEST_EXPECT_H
 #define GUEST_EXPECT_H
 
-#define GONE_MS		5000	/* a killed process, and its threads, must be gone */
-#define CALL_MS		10000	/* a child that should end by itself */
+#define GONE_MS		guest_patience(5000)	/* a killed process, and its threads, must be gone */
+#define CALL_MS		guest_patience(10000)	/* a child that should end by itself */
 
 /* 0, or a line that says what the library complained about. */
 #define ASSERT_OK(call) \
@@ -34,5 +34,18 @@
 		if ((thread) == VDEV_THREAD_TASK && !vdev_has_fork_control(VDEV_SCSI)) \
 			SKIP(return, "this kernel has no task workers"); \
 	} while (0)
+
+/* The harness has limits of its own, in seconds; its list of tests is complete in main(). */
+#undef TEST_HARNESS_MAIN
+#define TEST_HARNESS_MAIN \
+	int main(int argc, char **argv) \
+	{ \
+		struct __fixture_metadata *f; \
+		struct __test_metadata *t; \
+		for (f = __fixture_list; f; f = f->next) \
+			for (t = f->tests; t; t = t->next) \
+				t->timeout = guest_patience(t->timeout); \
+		return test_harness_run(argc, argv); \
+	}
 
 #endif /* GUEST_EXPECT_H */

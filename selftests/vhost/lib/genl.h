@@ -58,7 +58,7 @@ void genl_nest_end(struct genl_msg *msg, int offset);
  * last message before the acknowledgement; its length is 0 when there was none. -ETIMEDOUT when the
  * kernel answers nothing within GENL_ANSWER_MS.
  */
-#define GENL_ANSWER_MS	20000
+#define GENL_ANSWER_MS	guest_patience(20000)
 int genl_transact(struct genl *g, struct genl_msg *msg, struct genl_msg *answer);
 
 /* Send a dump request; @each is called with each part and ends it with an errno. */

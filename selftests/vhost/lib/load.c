@@ -54,7 +54,7 @@ static int fill_defaults(struct load_opts *opts)
 	opts->depth = opts->depth ?: (fits < 32 ? fits : 32);
 	opts->batch = opts->batch ?: 1;
 	opts->blocks = opts->blocks ?: 8;
-	opts->stall_ms = opts->stall_ms ?: 10000;
+	opts->stall_ms = opts->stall_ms ?: guest_patience(10000);
 	opts->generation = opts->generation ?: 1;
 	if (opts->first_queue + opts->queues > opts->dev->queues ||
 	    opts->threads > opts->queues || opts->batch > opts->depth)

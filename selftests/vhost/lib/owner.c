@@ -9,7 +9,7 @@
 #include "owner.h"
 
 #define DEPTH		4
-#define STALL_MS	9000
+#define STALL_MS	guest_patience(9000)
 
 int owner_open(struct proc *me, const struct owner *owner, struct vscsi **dev)
 {

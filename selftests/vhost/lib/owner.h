@@ -12,7 +12,7 @@
 #define OWNER_QUEUES	4	/* I/O queues */
 #define OWNER_VQS	(VDEV_SCSI_VQ_IO + OWNER_QUEUES)	/* that it sets up */
 #define OWNER_RING	16
-#define OWNER_MS	10000	/* most that a step takes */
+#define OWNER_MS	guest_patience(10000)	/* most that a step takes */
 
 enum {			/* words of the page that owner and test share */
 	OWNER_FD,	/* of the device */

@@ -196,7 +196,7 @@ void proc_free(struct proc *proc)
 {
 	if (!proc)
 		return;
-	proc_kill(proc, 2000);
+	proc_kill(proc, guest_patience(2000));
 	munmap(proc->page, sizeof(*proc->page));
 	free(proc);
 }
@@ -315,7 +315,7 @@ void proc_watch(const char *step, unsigned int seconds)
 
 	pthread_mutex_lock(&watched.lock);
 	snprintf(watched.step, sizeof(watched.step), "%s", step);
-	watched.seconds = seconds;
+	watched.seconds = guest_patience(seconds);
 	watched.begun_ns = guest_now_ns();
 	if (!watched.running && !pthread_create(&thread, NULL, watch_main, NULL))
 		watched.running = true;

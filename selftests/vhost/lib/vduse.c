@@ -22,7 +22,7 @@
 #include "watch.h"
 
 #define CONTROL		"/dev/vduse/control"
-#define PLAYER_MS	5000	/* to its start, to its end */
+#define PLAYER_MS	guest_patience(5000)	/* to its start, to its end */
 #define ANSWER_S	"5"	/* the kernel takes a device that is silent for longer for broken */
 #define FEATURES	(1ULL << VIRTIO_F_VERSION_1 | 1ULL << VIRTIO_F_ACCESS_PLATFORM | \
 			 1ULL << VIRTIO_BLK_F_MQ)

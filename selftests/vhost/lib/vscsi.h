@@ -17,7 +17,7 @@
 #include <linux/virtio_scsi.h>
 #include "vdev.h"
 
-#define VSCSI_TIMEOUT_MS	10000	/* used where the caller gives 0 */
+#define VSCSI_TIMEOUT_MS	guest_patience(10000)	/* used where the caller gives 0 */
 #define VSCSI_SYNC_BYTES	(256 * 1024)	/* most data of one synchronous command */
 
 struct vscsi_opts {

@@ -22,7 +22,7 @@
 #include "error.h"
 #include "watch.h"
 
-#define UNDO_MS		15000	/* how long those that still use it are waited for */
+#define UNDO_MS		guest_patience(15000)	/* how long those that still use it are waited for */
 #define UNDO_STEP_MS	50
 
 /* Keep nothing of the maker's: no vhost device, no pipe of the test runner. */
