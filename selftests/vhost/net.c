@@ -135,9 +135,9 @@ TEST_F(net, queues_move_under_traffic_and_lose_nothing)
 				.vqs = { VDEV_NET_VQ_RX, VDEV_NET_VQ_TX } };
 	struct flow out = { self->net, 0 }, in = { self->net, 1000000 };
 	struct storm storms[] = {
-		{ .name = "swap", .round = swap_round, .arg = &map },
-		{ .name = "transmit", .round = transmit_round, .arg = &out },
-		{ .name = "receive", .round = receive_round, .arg = &in },
+		{ .name = "swap", .round = swap_round, .arg = &map, .least = 100 },
+		{ .name = "transmit", .round = transmit_round, .arg = &out, .least = 200 },
+		{ .name = "receive", .round = receive_round, .arg = &in, .least = 200 },
 	};
 
 	/* As many as a device of two virtqueues may have. */
@@ -146,9 +146,6 @@ TEST_F(net, queues_move_under_traffic_and_lose_nothing)
 	EXPECT_OK(storm_run(storms, 3, TRAFFIC_MS, ANSWER_MS + 1000, NULL));
 	TH_LOG("%llu swaps, %u frames out, %u in", (unsigned long long)storm_rounds(&storms[0]),
 	       out.number, in.number - 1000000);
-	EXPECT_LT(100, storm_rounds(&storms[0]));
-	EXPECT_LT(200, out.number);
-	EXPECT_LT(200, in.number - 1000000);
 }
 
 /* covers: W12 */

@@ -94,8 +94,10 @@ static int live_worker_round(struct storm *s)
 static void rage(struct __test_metadata *_metadata, struct storm *storms, unsigned int n,
 		 struct load *load)
 {
-	ASSERT_NO_HANG(storm_run(storms, n, RUN_MS, STALL_MS, load));
-	EXPECT_OK(storm_check(storms, n, STALL_MS));
+	int err = storm_run(storms, n, RUN_MS, STALL_MS, load);
+
+	ASSERT_NO_HANG(err);
+	EXPECT_OK(err);
 	while (n--)
 		TH_LOG("%-16s %llu rounds", storms[n].name,
 		       (unsigned long long)storm_rounds(&storms[n]));
@@ -108,8 +110,9 @@ TEST_F_TIMEOUT(race, lun_resets_end_while_workers_come_and_go, 60)
 				  .check = LOAD_CHECK_STAMP };
 	struct reset_map reset = { self->dev, 0, NULL };
 	struct storm storms[] = {
-		{ .name = "LUN RESET", .round = reset_round, .arg = &reset },
-		{ .name = "brief workers", .round = brief_worker_round, .arg = self->dev },
+		{ .name = "LUN RESET", .round = reset_round, .arg = &reset, .least = 5 },
+		{ .name = "brief workers", .round = brief_worker_round, .arg = self->dev,
+		  .least = 5 },
 		{ .name = "brief workers 2", .round = brief_worker_round, .arg = self->dev,
 		  .seed = 19 },
 	};
@@ -117,8 +120,6 @@ TEST_F_TIMEOUT(race, lun_resets_end_while_workers_come_and_go, 60)
 	ASSERT_OK(load_start(&opts, &reset.load));
 	rage(_metadata, storms, ARRAY(storms), reset.load);
 	EXPECT_OK(load_finish(reset.load, NULL));
-	EXPECT_LT(5, storm_rounds(&storms[0]));
-	EXPECT_LT(5, storm_rounds(&storms[1]));
 }
 
 /* covers: D1 D2 W6 */
@@ -308,7 +309,7 @@ TEST_F_TIMEOUT(race, owner_killed_amid_the_storm_leaves_nothing, 90)
 
 	vscsi_stop(self->dev);
 	self->dev = NULL;
-	while (guest_now_ns() < end_ns) {
+	while (guest_now_ns() < end_ns || kills < MIN_KILLS) {
 		ASSERT_OK(proc_start(victim_main, &victim, &proc));
 		ASSERT_OK(proc_wait_ready(proc, STALL_MS));
 		usleep(storm_random(&dice, 100000));
@@ -318,7 +319,6 @@ TEST_F_TIMEOUT(race, owner_killed_amid_the_storm_leaves_nothing, 90)
 		kills++;
 	}
 	TH_LOG("%u kills", kills);
-	EXPECT_LT(3, kills);
 }
 
 TEST_HARNESS_MAIN

@@ -240,8 +240,8 @@ TEST_F_TIMEOUT(vsock, packets_at_any_stage_of_life_do_no_harm, 60)
 {
 	struct life life = { variant->thread, self->mem, self->rx, self->tx };
 	struct storm storms[] = {
-		{ .name = "life", .round = life_round, .arg = &life },
-		{ .name = "connect", .round = connect_round },
+		{ .name = "life", .round = life_round, .arg = &life, .least = 10 },
+		{ .name = "connect", .round = connect_round, .least = 100 },
 		{ .name = "connect 2", .round = connect_round, .seed = 77 },
 	};
 
@@ -251,8 +251,6 @@ TEST_F_TIMEOUT(vsock, packets_at_any_stage_of_life_do_no_harm, 60)
 	TH_LOG("%llu lives, %llu connects", (unsigned long long)storm_rounds(&storms[0]),
 	       (unsigned long long)storm_rounds(&storms[1]));
 	storm_expedite(false);
-	EXPECT_LT(10, storm_rounds(&storms[0]));
-	EXPECT_LT(100, storm_rounds(&storms[1]));
 }
 
 TEST_HARNESS_MAIN

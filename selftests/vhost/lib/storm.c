@@ -20,6 +20,7 @@
 
 #define STEP_MS		20
 #define NS_PER_MS	1000000ULL
+#define SLOW_RUNS	4	/* a run is over by then, done or not */
 
 static void *storm_main(void *arg)
 {
@@ -129,30 +130,54 @@ static int check_load(struct load_watch *watch, unsigned int stall_ms)
 			  (unsigned long long)completed);
 }
 
+static const struct storm *behind(const struct storm *storms, unsigned int n)
+{
+	while (n--)
+		if (storm_rounds(&storms[n]) < storms[n].least)
+			return &storms[n];
+	return NULL;
+}
+
+/* 1 when the run may end, 0 when it goes on, -ETIME when it has taken too long. */
+static int is_over(const struct storm *storms, unsigned int n, uint64_t start_ns, int run_ms)
+{
+	const struct storm *late;
+
+	if (guest_left_ms(start_ns, run_ms))
+		return 0;
+	late = behind(storms, n);
+	if (!late)
+		return 1;
+	if (guest_left_ms(start_ns, guest_patience(SLOW_RUNS * run_ms)))
+		return 0;
+	return guest_fail(ETIME, "%s did %llu rounds and not %llu", late->name,
+			  (unsigned long long)storm_rounds(late), (unsigned long long)late->least);
+}
+
 int storm_run(struct storm *storms, unsigned int n, unsigned int run_ms, unsigned int stall_ms,
 	      struct load *load)
 {
 	struct load_watch watch = { .load = load };
-	uint64_t end_ns = guest_now_ns() + run_ms * NS_PER_MS;
+	uint64_t start_ns = guest_now_ns();
 	unsigned int i;
 	int err = 0, stopped;
 	char text[200];
 
 	for (i = 0; i < n && !err; i++)
 		err = storm_start(&storms[i]);
-	while (!err && guest_now_ns() < end_ns) {
+	while (!err) {
 		guest_sleep_ms(STEP_MS);
-		err = storm_check(storms, n, stall_ms);
-		if (!err)
-			err = check_load(&watch, stall_ms);
+		err = storm_check(storms, n, stall_ms) ?: check_load(&watch, stall_ms) ?:
+		      is_over(storms, n, start_ns, run_ms);
 	}
 	if (err == -ETIMEDOUT)
 		return err;
 	snprintf(text, sizeof(text), "%s", guest_error());
 	stopped = storm_stop(storms, n, stall_ms);
-	if (err)
-		guest_keep(text);
-	return err ?: stopped;
+	if (err > 0)
+		return stopped;
+	guest_keep(text);
+	return err;
 }
 
 uint32_t storm_random(struct storm *s, uint32_t below)

@@ -18,6 +18,7 @@ struct storm {
 	const char *name;
 	int (*round)(struct storm *storm);	/* once: 0, or -errno, which ends it */
 	void *arg;
+	uint64_t least;		/* rounds that storm_run() waits for */
 	unsigned int seed;	/* of storm_random(); not 0 after the start */
 	uint64_t rounds;	/* done so far */
 	/* private */
@@ -41,7 +42,8 @@ int storm_stop(struct storm *storms, unsigned int n, unsigned int stall_ms);
 int storm_check(const struct storm *storms, unsigned int n, unsigned int stall_ms);
 
 /*
- * Start @n storms, let them rage for @run_ms, stop them. @load (may be NULL) is watched as well: its
+ * Start @n storms, let them rage for @run_ms, and on until each has done the rounds that it must at
+ * least: -ETIME when that takes several times as long. Then stop them. @load (may be NULL) is watched as well: its
  * number of completed requests must grow within @stall_ms.
  */
 int storm_run(struct storm *storms, unsigned int n, unsigned int run_ms, unsigned int stall_ms,
