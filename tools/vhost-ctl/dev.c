@@ -15,6 +15,7 @@ static const struct view dev_view = {
 static const struct view proc_view = {
 	.object = &dev_object,
 	.columns = "backend,owner_pid,owner_comm,thread_kind,workers",
+	.partial = true,
 };
 
 static int get(struct nl *nl, const char *text, struct rows *devs)

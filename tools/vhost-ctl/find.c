@@ -202,3 +202,16 @@ int arg_dev(struct args *args, const char **text)
 
 	return code || *text ? code : usage("DEV is missing");
 }
+
+int get_owned_workers(struct nl *nl, const char *text, struct rows *workers)
+{
+	struct rows devs;
+	int code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
+
+	if (!code)
+		code = get_workers(nl, text ? ((const struct dev *)devs.data)->id : EVERY_DEV, workers);
+	if (!code)
+		name_owners(workers, &devs);
+	rows_free(&devs);
+	return code;
+}

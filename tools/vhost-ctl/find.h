@@ -21,6 +21,8 @@ int get_vqs(struct nl *nl, uint32_t dev_id, struct rows *vqs);
 /* Append one worker to @workers. */
 int get_worker(struct nl *nl, uint32_t dev_id, uint32_t id, struct rows *workers);
 
+/* The workers of the device that @text means, or of all for NULL, with their owners. */
+int get_owned_workers(struct nl *nl, const char *text, struct rows *workers);
 /* Say of each of @workers whose it is, from @devs. */
 void name_owners(struct rows *workers, const struct rows *devs);
 

@@ -143,13 +143,14 @@ static bool is_other(const struct origin *a, const struct origin *b)
 }
 
 /* Of what is loaded. Outside the first network namespace the file must say whether it has control. */
-static struct origin loaded_origin(const char *name, const struct origin *file)
+static struct origin loaded_origin(const struct kmods *kmods, const char *name,
+				   const struct origin *file)
 {
 	struct origin origin = { .known = true, .srcversion = read_sys(name, "srcversion") };
 	char *taint = read_sys(name, "taint");
 
 	origin.in_tree = !taint || !strchr(taint, 'O');
-	origin.control = kernel_has_family() || (file->control && is_same(file, &origin));
+	origin.control = kmods->has_family || (file->control && is_same(file, &origin));
 	free(taint);
 	return origin;
 }
@@ -210,9 +211,9 @@ static struct sight see(const struct kmods *kmods, const char *name)
 	if (sight.path || sight.state == STATE_BUILTIN)
 		sight.file = file_origin(mod);
 	if (sight.state == STATE_LOADED)
-		sight.loaded = loaded_origin(name, &sight.file);
-	else if (sight.state == STATE_BUILTIN && kmods->running)
-		sight.file.control |= kernel_has_family();
+		sight.loaded = loaded_origin(kmods, name, &sight.file);
+	else if (sight.state == STATE_BUILTIN)
+		sight.file.control |= kmods->has_family;
 	kmod_module_unref(mod);
 	return sight;
 }
@@ -300,6 +301,7 @@ int kmods_open(struct kmods *kmods, const char *release)
 		.release = xasprintf("%s", release ? release : system.release),
 		.running = !release || !strcmp(release, system.release),
 	};
+	kmods->has_family = kmods->running && kernel_has_family();
 	dir = xasprintf("/lib/modules/%s", kmods->release);
 	kmods->ctx = kmod_new(dir, NULL);
 	free(dir);

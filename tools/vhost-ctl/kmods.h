@@ -52,6 +52,7 @@ struct kmods {
 	struct kmod_ctx *ctx;
 	char *release;
 	bool running;		/* it is the kernel that runs */
+	bool has_family;	/* and it has the netlink family, where we are */
 	struct kmod_facts core;	/* of the module vhost */
 };
 

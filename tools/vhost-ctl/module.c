@@ -111,13 +111,16 @@ static int load(const struct kmods *kmods, const char *name)
 		       fail(EXIT_LACKING, "%s is built into kernel %s, and is not that of vhost-workers: "
 			    "no module can take its place", name, kmods->release);
 	case STATE_LOADED:
-		return facts.build == BUILD_WORKERS ? 0 :
-		       fail(EXIT_LACKING, "%s is loaded, but is not that of vhost-workers: reboot, or "
-			    "unload it ('modprobe -r %s') and try again", name, name);
+		if (facts.build == BUILD_WORKERS)
+			return 0;
+		if (facts.file_build == BUILD_WORKERS)
+			return fail(EXIT_LACKING, "%s is loaded, but is not that of vhost-workers: reboot, or "
+				    "unload it ('modprobe -r %s') and try again", name, name);
+		break;
 	default:
 		break;
 	}
-	if (facts.blacklisted)
+	if (facts.blacklisted && facts.state != STATE_LOADED)
 		return fail(EXIT_REFUSED, "%s is blacklisted: remove 'blacklist %s' from modprobe's "
 			    "configuration (/etc/modprobe.d), or load it by hand with 'modprobe %s'",
 			    name, name, name);

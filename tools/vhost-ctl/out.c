@@ -62,13 +62,26 @@ static int add_columns(const struct object *object, const char *names, struct co
 	}
 }
 
+static int check_known(const struct view *view, const struct columns *columns)
+{
+	struct columns known = { .nr = 0 };
+
+	add_columns(view->object, view->columns, &known);
+	for (size_t i = 0; i < columns->nr; i++)
+		if (!has_column(&known, columns->field[i]))
+			return fail(EXIT_LACKING, "-o: column '%s' is not known without control",
+				    columns->field[i]->name);
+	return 0;
+}
+
 /* Those of -o, else the view's for a table and all for JSON. "+a,b" adds to them. */
 static int choose_columns(const struct view *view, struct columns *columns)
 {
 	const char *asked = opt.columns;
+	int code = 0;
 
 	columns->nr = 0;
-	if (!asked && opt.json) {
+	if (!asked && opt.json && !view->partial) {
 		for (const struct field *f = view->object->fields; f->name; f++)
 			if (!f->internal)
 				columns->field[columns->nr++] = f;
@@ -76,9 +89,9 @@ static int choose_columns(const struct view *view, struct columns *columns)
 	}
 	if (!asked || *asked == '+')
 		add_columns(view->object, view->columns, columns);
-	if (!asked)
-		return 0;
-	return add_columns(view->object, asked + (*asked == '+'), columns);
+	if (asked)
+		code = add_columns(view->object, asked + (*asked == '+'), columns);
+	return !code && view->partial ? check_known(view, columns) : code;
 }
 
 int out_check(const struct view *view)
@@ -162,7 +175,7 @@ static int print_numbers(json_object *array, struct printbuf *out, int level, in
 	return sprintbuf(out, "]");
 }
 
-static json_object *list_json(const struct list *list)
+json_object *out_list_json(const struct list *list)
 {
 	json_object *array = json_object_new_array();
 
@@ -200,7 +213,7 @@ static json_object *field_json(const struct field *field, const void *record)
 		return json_object_new_boolean(there);
 	case FIELD_LIST:
 	case FIELD_RANGES:
-		return list_json(at);
+		return out_list_json(at);
 	case FIELD_ROWS:
 		return rows_json(at);
 	}

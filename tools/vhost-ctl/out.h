@@ -16,6 +16,7 @@ struct view {
 	const struct object *object;
 	const char *columns;	/* names of those in the table unless -o says otherwise */
 	const char *title;	/* for help, where a command has several views */
+	bool partial;		/* nothing but these columns is known; no others are given or made up */
 };
 
 /* Is what -o asks for there? 0 or EXIT_USAGE, told. */
@@ -31,6 +32,7 @@ void out_columns(FILE *out, const struct view *view);
 
 /* All fields of @record that the kernel tells and can be shown; one that is not there is null. */
 json_object *out_record_json(const struct object *object, const void *record);
+json_object *out_list_json(const struct list *list);
 /* Write @root, indented or in one line, and let go of it. */
 int out_json(json_object *root, bool indented);
 

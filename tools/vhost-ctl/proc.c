@@ -7,7 +7,6 @@
  * the thread that became the owner: a kernel thread, or one of the owner's. Which
  * of an owner's devices a thread serves cannot be seen.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/kcmp.h>
@@ -47,21 +46,30 @@ static const char *const backends[] = { "scsi", "net", "vsock", "test" };
 
 /* --- files of /proc */
 
-/* Call @fn with each number that is a name in the directory. False if it cannot be opened. */
+static int is_number(const struct dirent *entry)
+{
+	uint32_t number;
+
+	return parse_u32(entry->d_name, &number);
+}
+
+/* Call @fn with each number that is a name in the directory, in order. False if it cannot be read. */
 typedef void number_fn(uint32_t number, void *arg);
 
 static bool for_numbers(const char *dir, number_fn *fn, void *arg)
 {
-	DIR *handle = opendir(dir);
-	struct dirent *entry;
+	struct dirent **names;
 	uint32_t number;
+	int nr = scandir(dir, &names, is_number, versionsort);
 
-	if (!handle)
+	if (nr < 0)
 		return false;
-	while ((entry = readdir(handle)))
-		if (parse_u32(entry->d_name, &number))
+	for (int i = 0; i < nr; i++) {
+		if (parse_u32(names[i]->d_name, &number))
 			fn(number, arg);
-	closedir(handle);
+		free(names[i]);
+	}
+	free(names);
 	return true;
 }
 

@@ -173,7 +173,7 @@ static int check_backend(const struct restoration *r)
 
 	if (backend && !strcmp(backend, r->saved.backend))
 		return 0;
-	return fail(EXIT_USAGE, "%s: backend: '%s' was saved, but device %u is '%s'", r->file,
+	return fail(EXIT_USAGE, "%s: backend: '%s' was saved, but device %u is '%s'", r->saved.file,
 		    r->saved.backend, r->layout.dev->id, backend ? backend : "unknown");
 }
 
@@ -182,7 +182,7 @@ static int check_vqs(const struct restoration *r, size_t index, const struct lis
 	for (size_t i = 0; i < vqs->nr; i++)
 		if (!layout_vq(&r->layout, vqs->v[i]))
 			return fail(EXIT_USAGE, "%s: workers[%zu].vqs[%zu]: device %u has no virtqueue "
-				    "%u, its last one is %zu", r->file, index, i, r->layout.dev->id,
+				    "%u, its last one is %zu", r->saved.file, index, i, r->layout.dev->id,
 				    vqs->v[i], r->layout.vqs.nr - 1);
 	return 0;
 }
@@ -197,7 +197,7 @@ static int check_cpus(const struct restoration *r, size_t index, const struct re
 
 	if (!row->cpus || !cpus_parse(row->cpus, &cpus))
 		return 0;
-	place = xasprintf("%s: %s: workers[%zu].cpus", command, r->file, index);
+	place = xasprintf("%s: %s: workers[%zu].cpus", command, r->saved.file, index);
 	running = place;
 	code = cpus_check(&cpus);
 	if (!code)
@@ -224,7 +224,7 @@ static int check(const struct restoration *r)
 	}
 	if (!code && (uint64_t)dev->workers + r->nr_new > dev->max_workers)
 		code = fail(EXIT_REFUSED, "%s: workers: device %u has %u workers and may have %u: it "
-			    "cannot get %u more", r->file, dev->id, dev->workers, dev->max_workers,
+			    "cannot get %u more", r->saved.file, dev->id, dev->workers, dev->max_workers,
 			    r->nr_new);
 	return code;
 }
@@ -391,7 +391,7 @@ static int restore_run(struct args *args)
 		return code;
 	code = saved_read(r.file, &r.saved);
 	if (!code && !r.dev && !r.saved.wwpn)
-		code = usage("%s: wwpn: is null, say which device: dev DEV", r.file);
+		code = usage("%s: wwpn: is null, say which device: dev DEV", r.saved.file);
 	if (!code)
 		code = nl_with(restore, &r);
 	saved_free(&r.saved);

@@ -47,13 +47,11 @@ static json_object *text_or_null(const char *text)
 
 static json_object *worker_json(const struct saved_worker *worker)
 {
-	json_object *json = json_object_new_object(), *vqs = json_object_new_array();
+	json_object *json = json_object_new_object();
 
 	json_object_object_add(json, "id", json_object_new_uint64(worker->id));
 	json_object_object_add(json, "cpus", text_or_null(worker->cpus));
-	for (size_t i = 0; i < worker->vqs.nr; i++)
-		json_object_array_add(vqs, json_object_new_uint64(worker->vqs.v[i]));
-	json_object_object_add(json, "vqs", vqs);
+	json_object_object_add(json, "vqs", out_list_json(&worker->vqs));
 	return json;
 }
 
@@ -268,6 +266,16 @@ static int read_version(const struct place *place, json_object *json)
 	return code;
 }
 
+/* Nothing else may stand there: it becomes a DEV, which could be a number. */
+static int read_wwpn(const struct place *place, json_object *json, struct saved *saved)
+{
+	int code = read_text(place, json, true, &saved->wwpn);
+
+	if (!code && saved->wwpn && strncmp(saved->wwpn, "naa.", strlen("naa.")))
+		code = bad(place, "'%s' is not a wwpn (naa...)", saved->wwpn);
+	return code;
+}
+
 static int read_root(const char *file, json_object *root, struct saved *saved)
 {
 	static const char *const keys[] = { "version", "backend", "wwpn", "workers", NULL };
@@ -285,7 +293,7 @@ static int read_root(const char *file, json_object *root, struct saved *saved)
 				 &saved->backend);
 	inner = enter(&top, "wwpn");
 	if (!code)
-		code = read_text(&inner, json_object_object_get(root, "wwpn"), true, &saved->wwpn);
+		code = read_wwpn(&inner, json_object_object_get(root, "wwpn"), saved);
 	inner = enter(&top, "workers");
 	if (!code)
 		code = read_workers(&inner, json_object_object_get(root, "workers"), saved);
@@ -352,6 +360,7 @@ int saved_read(const char *name, struct saved *saved)
 	int code;
 
 	saved_init(saved);
+	saved->file = file;
 	if (!in)
 		return fail_errno(EXIT_USAGE, errno, "%s", file);
 	text = slurp(in, file, &len);

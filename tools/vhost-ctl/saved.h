@@ -22,6 +22,7 @@ struct saved_worker {
 };
 
 struct saved {
+	const char *file;	/* for messages */
 	char *backend;
 	char *wwpn;		/* or NULL */
 	struct rows workers;	/* struct saved_worker */

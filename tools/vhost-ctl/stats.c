@@ -68,14 +68,21 @@ static int take(struct nl *nl, const struct stats *stats, uint32_t dev_id, struc
 	return code;
 }
 
-static int print_totals(struct nl *nl, const struct stats *stats, uint32_t dev_id)
+static int print_totals(struct nl *nl, const struct stats *stats)
 {
-	struct sample sample = { 0 };
-	int code = take(nl, stats, dev_id, &sample);
+	struct rows rows = { 0 };
+	uint32_t dev_id;
+	int code;
 
+	if (stats->by_vq) {
+		code = get_dev_id(nl, stats->dev, &dev_id);
+		code = code ? code : get_vqs(nl, dev_id, &rows);
+	} else {
+		code = get_owned_workers(nl, stats->dev, &rows);
+	}
 	if (!code)
-		code = out_rows(view_of(stats), &sample.rows);
-	rows_free(&sample.rows);
+		code = out_rows(view_of(stats), &rows);
+	rows_free(&rows);
 	return code;
 }
 
@@ -124,11 +131,12 @@ static int show(struct nl *nl, void *arg)
 {
 	const struct stats *stats = arg;
 	uint32_t dev_id;
-	int code = get_dev_id(nl, stats->dev, &dev_id);
+	int code;
 
-	if (code)
-		return code;
-	return stats->interval_ns ? follow(nl, stats, dev_id) : print_totals(nl, stats, dev_id);
+	if (!stats->interval_ns)
+		return print_totals(nl, stats);
+	code = get_dev_id(nl, stats->dev, &dev_id);
+	return code ? code : follow(nl, stats, dev_id);
 }
 
 /* --- arguments */

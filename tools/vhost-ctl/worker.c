@@ -20,28 +20,13 @@ static const struct view worker_view = {
 static const struct view proc_view = {
 	.object = &worker_object,
 	.columns = "tid,thread_kind,cpus,owner_pid,owner_comm",
+	.partial = true,
 };
-
-static int get(struct nl *nl, const char *text, struct rows *workers)
-{
-	struct rows devs;
-	int code;
-
-	if (!nl)
-		return proc_workers(text, workers);
-	code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
-	if (!code)
-		code = get_workers(nl, text ? ((const struct dev *)devs.data)->id : EVERY_DEV, workers);
-	if (!code)
-		name_owners(workers, &devs);
-	rows_free(&devs);
-	return code;
-}
 
 static int show(struct nl *nl, void *arg)
 {
 	struct rows workers = { .object = &worker_object };
-	int code = get(nl, arg, &workers);
+	int code = nl ? get_owned_workers(nl, arg, &workers) : proc_workers(arg, &workers);
 
 	if (!code)
 		code = out_rows(nl ? &worker_view : &proc_view, &workers);
