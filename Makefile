@@ -23,6 +23,7 @@ help:
 #: make vm [K=6.1]            a shell in the test VM
 #: make paths [K=6.1]         print where image, modules and release of that VM are
 #: make vhost-ctl             build the administration tool into build/vhost-ctl
+#: make install               install vhost-ctl, its manual and its completion: DESTDIR=, PREFIX=/usr/local
 #: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
 #: make netlink               make what is generated from uapi/netlink/specs/vhost.yaml
 #: make size                  what supporting a kernel costs, in lines

@@ -25,4 +25,15 @@ $(CTL)/vhost-ctl: $(CTL_OBJECTS)
 
 vhost-ctl: $(CTL)/vhost-ctl
 
-.PHONY: vhost-ctl
+# --- installing
+
+PREFIX ?= /usr/local
+CTL_PAGES := $(wildcard tools/vhost-ctl/man/*.8)
+
+install: $(CTL)/vhost-ctl
+	@install -D -m 755 $< $(DESTDIR)$(PREFIX)/sbin/vhost-ctl
+	@install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(CTL_PAGES)
+	@install -D -m 644 tools/vhost-ctl/completion/vhost-ctl \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/vhost-ctl
+
+.PHONY: vhost-ctl install
