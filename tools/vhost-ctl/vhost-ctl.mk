@@ -36,4 +36,22 @@ install: $(CTL)/vhost-ctl
 	@install -D -m 644 tools/vhost-ctl/completion/vhost-ctl \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/vhost-ctl
 
-.PHONY: vhost-ctl install
+# --- its tests: a library that plays the kernel, and a guest for the recordings
+
+CTL_TESTS := tools/vhost-ctl/tests
+CTL_STAGE := $(CTL)/tests/stage.so $(CTL)/tests/guest
+
+$(CTL)/tests/stage.so: $(CTL_TESTS)/replay.c $(CTL_TESTS)/files.c $(CTL_TESTS)/stage.h $(CTL)/.setup
+	@mkdir -p $(@D)
+	@$(CC) $(USER_CFLAGS) -shared -fPIC -o $@ $(filter %.c,$^)
+
+$(CTL)/tests/guest: $(CTL_TESTS)/guest.c $(GUEST)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -static -o $@ $^ -lpthread
+
+ctl-stage: $(CTL_STAGE)
+
+ctl-check: vhost-ctl $(CTL)/tests/stage.so
+	@$(MAKE) CTL=$(CTL)/asan CTL_EXTRA="-fsanitize=address,undefined" $(CTL)/asan/vhost-ctl
+
+.PHONY: vhost-ctl install ctl-stage ctl-check
