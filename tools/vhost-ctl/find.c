@@ -209,7 +209,8 @@ int get_owned_workers(struct nl *nl, const char *text, struct rows *workers)
 	int code = text ? get_dev(nl, text, &devs) : get_devs(nl, &devs);
 
 	if (!code)
-		code = get_workers(nl, text ? ((const struct dev *)devs.data)->id : EVERY_DEV, workers);
+		code = get_workers(nl, text ? ((const struct dev *)devs.data)->id : EVERY_DEV,
+				   workers);
 	if (!code)
 		name_owners(workers, &devs);
 	rows_free(&devs);

@@ -142,7 +142,7 @@ static bool is_other(const struct origin *a, const struct origin *b)
 	return a->in_tree != b->in_tree || (a->srcversion && b->srcversion && !is_same(a, b));
 }
 
-/* Of what is loaded. Outside the first network namespace the file must say whether it has control. */
+/* Of what is loaded. Outside the first network namespace the file says whether it has control. */
 static struct origin loaded_origin(const struct kmods *kmods, const char *name,
 				   const struct origin *file)
 {
@@ -334,8 +334,9 @@ static bool in_first_netns(void)
 static int explain_file(const struct kmods *kmods)
 {
 	if (kmods->core.file_build != BUILD_WORKERS)
-		return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module installed for "
-			    "kernel %s is not that of vhost-workers, install it", kmods->release);
+		return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module "
+			    "installed for kernel %s is not that of vhost-workers, install it",
+			    kmods->release);
 	return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module is not loaded, "
 		    "'vhost-ctl module load' does that");
 }
@@ -343,25 +344,25 @@ static int explain_file(const struct kmods *kmods)
 static int explain_loaded(const struct kmods *kmods)
 {
 	if (!in_first_netns())
-		return fail(EXIT_LACKING, "workers can be controlled from the first network namespace "
-			    "only: 'nsenter -t 1 -n vhost-ctl'");
+		return fail(EXIT_LACKING, "workers can be controlled from the first network "
+			    "namespace only: 'nsenter -t 1 -n vhost-ctl'");
 	if (kmods->core.file_build == BUILD_WORKERS)
-		return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module that is loaded "
-			    "is not that of vhost-workers, which is installed: reboot, or unload it "
-			    "and 'vhost-ctl module load'");
-	return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module that is loaded is not "
-		    "that of vhost-workers, install it for kernel %s", kmods->release);
+		return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module that is "
+			    "loaded is not that of vhost-workers, which is installed: reboot, or "
+			    "unload it and 'vhost-ctl module load'");
+	return fail(EXIT_LACKING, "workers cannot be controlled: the vhost module that is loaded "
+		    "is not that of vhost-workers, install it for kernel %s", kmods->release);
 }
 
 int kmods_explain(const struct kmods *kmods)
 {
 	switch (kmods->core.state) {
 	case STATE_MISSING:
-		return fail(EXIT_LACKING, "workers cannot be controlled: kernel %s has no vhost module, "
-			    "install that of vhost-workers", kmods->release);
+		return fail(EXIT_LACKING, "workers cannot be controlled: kernel %s has no vhost "
+			    "module, install that of vhost-workers", kmods->release);
 	case STATE_BUILTIN:
-		return fail(EXIT_LACKING, "workers cannot be controlled: vhost is built into kernel %s, "
-			    "no module can take its place", kmods->release);
+		return fail(EXIT_LACKING, "workers cannot be controlled: vhost is built into "
+			    "kernel %s, no module can take its place", kmods->release);
 	case STATE_AVAILABLE:
 		return explain_file(kmods);
 	default:

@@ -90,8 +90,8 @@ static int insert(const struct kmods *kmods, const char *name)
 	/* A command of modprobe's configuration may end well without having loaded anything. */
 	err = kmod_module_probe_insert_module(mod, 0, NULL, NULL, NULL, NULL);
 	if (!err && kmod_module_get_initstate(mod) != KMOD_MODULE_LIVE)
-		err = fail(EXIT_REFUSED, "%s: an install command in modprobe's configuration keeps it "
-			   "from being loaded: see 'modprobe --showconfig'", name);
+		err = fail(EXIT_REFUSED, "%s: an install command in modprobe's configuration keeps "
+			   "it from being loaded: see 'modprobe --showconfig'", name);
 	else if (err)
 		err = fail_errno(EXIT_REFUSED, err, "%s cannot be loaded (see also dmesg)", name);
 	kmod_module_unref(mod);
@@ -104,29 +104,31 @@ static int load(const struct kmods *kmods, const char *name)
 
 	switch (facts.state) {
 	case STATE_MISSING:
-		return fail(EXIT_LACKING, "%s is missing: kernel %s has no such module, install that of "
-			    "vhost-workers", name, kmods->release);
+		return fail(EXIT_LACKING, "%s is missing: kernel %s has no such module, install "
+			    "that of vhost-workers", name, kmods->release);
 	case STATE_BUILTIN:
 		return facts.build == BUILD_WORKERS ? 0 :
-		       fail(EXIT_LACKING, "%s is built into kernel %s, and is not that of vhost-workers: "
-			    "no module can take its place", name, kmods->release);
+		       fail(EXIT_LACKING, "%s is built into kernel %s, and is not that of "
+			    "vhost-workers: no module can take its place", name, kmods->release);
 	case STATE_LOADED:
 		if (facts.build == BUILD_WORKERS)
 			return 0;
 		if (facts.file_build == BUILD_WORKERS)
-			return fail(EXIT_LACKING, "%s is loaded, but is not that of vhost-workers: reboot, or "
-				    "unload it ('modprobe -r %s') and try again", name, name);
+			return fail(EXIT_LACKING, "%s is loaded, but is not that of vhost-workers: "
+				    "reboot, or unload it ('modprobe -r %s') and try again", name,
+				    name);
 		break;
 	default:
 		break;
 	}
 	if (facts.blacklisted && facts.state != STATE_LOADED)
-		return fail(EXIT_REFUSED, "%s is blacklisted: remove 'blacklist %s' from modprobe's "
-			    "configuration (/etc/modprobe.d), or load it by hand with 'modprobe %s'",
+		return fail(EXIT_REFUSED, "%s is blacklisted: remove 'blacklist %s' from "
+			    "modprobe's configuration (/etc/modprobe.d), or load it by hand with "
+			    "'modprobe %s'",
 			    name, name, name);
 	if (facts.file_build != BUILD_WORKERS)
-		return fail(EXIT_LACKING, "%s of kernel %s is not that of vhost-workers, which is not "
-			    "installed for this kernel", name, kmods->release);
+		return fail(EXIT_LACKING, "%s of kernel %s is not that of vhost-workers, which is "
+			    "not installed for this kernel", name, kmods->release);
 	return insert(kmods, name);
 }
 
@@ -178,8 +180,8 @@ const struct command module_commands[] = {
 	  .views = { &module_view }, .run = module_show },
 	{ .name = "load", .args = "[DRIVER]...",
 	  .help = "Load the modules of these drivers: scsi, net, vsock; all three unless named.",
-	  .details = "    One that is missing, built in, blacklisted, or not of vhost-workers is told, and\n"
-		     "    nothing else is loaded in its place.\n",
+	  .details = "    One that is missing, built in, blacklisted, or not of vhost-workers is "
+		     "told, and\n    nothing else is loaded in its place.\n",
 	  .run = module_load },
 	{ 0 },
 };

@@ -16,7 +16,7 @@ struct view {
 	const struct object *object;
 	const char *columns;	/* names of those in the table unless -o says otherwise */
 	const char *title;	/* for help, where a command has several views */
-	bool partial;		/* nothing but these columns is known; no others are given or made up */
+	bool partial;		/* only these columns are known; others are refused */
 };
 
 /* Is what -o asks for there? 0 or EXIT_USAGE, told. */

@@ -53,7 +53,7 @@ static int is_number(const struct dirent *entry)
 	return parse_u32(entry->d_name, &number);
 }
 
-/* Call @fn with each number that is a name in the directory, in order. False if it cannot be read. */
+/* Call @fn with each number that is a name in the directory, in order. False: cannot be read. */
 typedef void number_fn(uint32_t number, void *arg);
 
 static bool for_numbers(const char *dir, number_fn *fn, void *arg)
@@ -202,7 +202,8 @@ static void look_at_fd(uint32_t fd, void *arg)
 	for (size_t i = 0; i < NR_BACKENDS; i++) {
 		if (strcmp(target + strlen(DEV_PREFIX), backends[i]))
 			continue;
-		scan->handles = xrealloc(scan->handles, scan->nr_handles + 1, sizeof(*scan->handles));
+		scan->handles = xrealloc(scan->handles, scan->nr_handles + 1,
+					 sizeof(*scan->handles));
 		scan->handles[scan->nr_handles++] =
 			(struct handle){ .pid = task->pid, .fd = fd, .backend = backends[i] };
 	}
@@ -223,7 +224,8 @@ static void look_at_process(uint32_t pid, void *arg)
 
 	if (read_flags(pid) & PF_KTHREAD) {
 		if (is_named_vhost(pid, &named))
-			add_worker(scan, pid, named ? read_tgid(named) : 0, VHOST_THREAD_KIND_KTHREAD);
+			add_worker(scan, pid, named ? read_tgid(named) : 0,
+				   VHOST_THREAD_KIND_KTHREAD);
 		return;
 	}
 	if (scan->pid && scan->pid != pid)
@@ -245,7 +247,8 @@ static int parse_pid(const char *text, uint32_t *pid)
 		text += strlen("pid:");
 	if (parse_u32(text, pid) && *pid)
 		return 0;
-	return fail(EXIT_LACKING, "without control only the pid of an owner names a device, not '%s'",
+	return fail(EXIT_LACKING,
+		    "without control only the pid of an owner names a device, not '%s'",
 		    text);
 }
 
@@ -331,7 +334,8 @@ static void count_for_devs(const struct scan *scan, struct rows *devs)
 static void warn_of_hidden(const struct scan *scan)
 {
 	if (scan->hidden)
-		warn("the open files of %u processes may not be read, as root all devices would be seen",
+		warn("the open files of %u processes may not be read, "
+		     "as root all devices would be seen",
 		     scan->hidden);
 }
 

@@ -11,8 +11,8 @@
 #include "record.h"
 
 /*
- * Devices that have an owner and its threads, or those of one owner: @text is a DEV, which must be a
- * pid here. Ids, virtqueues and wwpns are not known.
+ * Devices that have an owner and its threads, or those of one owner: @text is a DEV, which must be
+ * a pid here. Ids, virtqueues and wwpns are not known.
  */
 int proc_devs(const char *text, struct rows *devs);
 

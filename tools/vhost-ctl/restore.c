@@ -42,7 +42,8 @@ struct restored {
 
 static const struct field restored_fields[] = {
 	RESTORED(saved_id, SAVED_ID, FIELD_U32, "number that the worker had when it was saved"),
-	RESTORED(worker_id, WORKER_ID, FIELD_U32, "worker in its place; none while it is to be made"),
+	RESTORED(worker_id, WORKER_ID, FIELD_U32,
+		 "worker in its place; none while it is to be made"),
 	RESTORED(cpus, CPUS, FIELD_TEXT, "CPUs that are set, none if they are left as they are"),
 	RESTORED(vqs, VQS, FIELD_LIST, "virtqueues that it gets"),
 	{ .name = "old_cpus", .attr = RESTORED_VQS + 1, .kind = FIELD_TEXT, .internal = true,
@@ -98,7 +99,8 @@ static const struct worker *next_free(const struct restoration *r)
 	const struct worker *worker, *next = NULL;
 
 	for_each_row(worker, &r->layout.workers)
-		if (is_usable(worker) && !is_taken(r, worker->id) && (!next || worker->id < next->id))
+		if (is_usable(worker) && !is_taken(r, worker->id) &&
+		    (!next || worker->id < next->id))
 			next = worker;
 	return next;
 }
@@ -181,9 +183,9 @@ static int check_vqs(const struct restoration *r, size_t index, const struct lis
 {
 	for (size_t i = 0; i < vqs->nr; i++)
 		if (!layout_vq(&r->layout, vqs->v[i]))
-			return fail(EXIT_USAGE, "%s: workers[%zu].vqs[%zu]: device %u has no virtqueue "
-				    "%u, its last one is %zu", r->saved.file, index, i, r->layout.dev->id,
-				    vqs->v[i], r->layout.vqs.nr - 1);
+			return fail(EXIT_USAGE, "%s: workers[%zu].vqs[%zu]: device %u has no "
+				    "virtqueue %u, its last one is %zu", r->saved.file, index, i,
+				    r->layout.dev->id, vqs->v[i], r->layout.vqs.nr - 1);
 	return 0;
 }
 
@@ -223,8 +225,9 @@ static int check(const struct restoration *r)
 		index++;
 	}
 	if (!code && (uint64_t)dev->workers + r->nr_new > dev->max_workers)
-		code = fail(EXIT_REFUSED, "%s: workers: device %u has %u workers and may have %u: it "
-			    "cannot get %u more", r->saved.file, dev->id, dev->workers, dev->max_workers,
+		code = fail(EXIT_REFUSED, "%s: workers: device %u has %u workers and may have %u: "
+			    "it cannot get %u more", r->saved.file, dev->id, dev->workers,
+			    dev->max_workers,
 			    r->nr_new);
 	return code;
 }
@@ -319,7 +322,8 @@ static void undo(struct nl *nl, const struct restoration *r)
 			code |= cpus_pin(nl, r->layout.dev->id, row->worker_id, &cpus);
 	}
 	if (code)
-		warn("not all could be undone: see 'vhost-ctl worker show id:%u'", r->layout.dev->id);
+		warn("not all could be undone: see 'vhost-ctl worker show id:%u'",
+		     r->layout.dev->id);
 	else
 		warn("nothing was changed");
 }
@@ -399,10 +403,10 @@ static int restore_run(struct args *args)
 }
 
 static const char details[] =
-	"    FILE is what save has printed, - or nothing stands for stdin. It goes to the device with\n"
-	"    the wwpn that was saved, or to DEV. Workers with the same number stand for each other,\n"
-	"    then the others by number; those that lack are made. The map is set at once; on any\n"
-	"    failure what was done before is undone. --dry-run shows it only.\n"
+	"    FILE is what save has printed, - or nothing stands for stdin. It goes to the device "
+	"with\n    the wwpn that was saved, or to DEV. Workers with the same number stand for each "
+	"other,\n    then the others by number; those that lack are made. The map is set at once; "
+	"on any\n    failure what was done before is undone. --dry-run shows it only.\n"
 	"\n"
 	"    vhost-ctl restore disk.map\n"
 	"    vhost-ctl save 3 | vhost-ctl restore dev 4\n";

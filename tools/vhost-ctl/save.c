@@ -45,8 +45,8 @@ static int add_vq(const struct layout *layout, const struct vq *vq, struct saved
 		return fail(EXIT_REFUSED, "virtqueue %u of device %u has no worker", vq->index,
 			    layout->dev->id);
 	if (!worker)
-		return fail(EXIT_REFUSED, "the workers of device %u changed while they were read, try "
-			    "again", layout->dev->id);
+		return fail(EXIT_REFUSED, "the workers of device %u changed while they were read, "
+			    "try again", layout->dev->id);
 	if (!row) {
 		row = rows_add(&saved->workers);
 		row->id = worker->id;
@@ -89,9 +89,9 @@ static int save_run(struct args *args)
 }
 
 static const char details[] =
-	"    Which worker serves which virtqueue, and the CPUs of workers that do not run wherever\n"
-	"    their owner may. Workers that serve nothing are left out. It is always JSON.\n"
-	"\n"
+	"    Which worker serves which virtqueue, and the CPUs of workers that do not run "
+	"wherever\n    their owner may. Workers that serve nothing are left out. It is always "
+	"JSON.\n\n"
 	"    vhost-ctl save 3 >disk.map\n";
 
 const struct command save_commands[] = {

@@ -24,7 +24,9 @@ static const struct field worker_fields[] = {
 	{ 0 },
 };
 
-static const struct object worker_object = { "workers", sizeof(struct saved_worker), worker_fields };
+static const struct object worker_object = {
+	"workers", sizeof(struct saved_worker), worker_fields,
+};
 
 void saved_init(struct saved *saved)
 {
