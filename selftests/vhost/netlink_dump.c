@@ -55,7 +55,7 @@ static int has_many(struct proc *me, void *arg)
 
 FIXTURE_SETUP(many)
 {
-	proc_watch("a test of dumps", 60);
+	proc_watch("a test of dumps", 80);
 	ASSERT_OK(vctl_open(&self->v));
 	ASSERT_OK(genl_reopen(&self->v.genl, variant->room));
 	self->owner.devices = DEVICES;
@@ -112,7 +112,7 @@ static int dump(struct vctl *v, uint8_t command, struct seen *s)
 	return err;
 }
 
-TEST_F(many, every_virtqueue_is_told_once)
+TEST_F_TIMEOUT(many, every_virtqueue_is_told_once, 90)
 {
 	struct seen devs = { 0 }, vqs = { .has_parts = true }, workers = { .has_parts = true };
 	uint64_t start;
@@ -165,7 +165,7 @@ static int change_nothing(FIXTURE_DATA(many) *self)
 	return err;
 }
 
-TEST_F(many, change_during_a_dump_is_marked)
+TEST_F_TIMEOUT(many, change_during_a_dump_is_marked, 90)
 {
 	static const struct {
 		const char *name;
@@ -215,7 +215,7 @@ static int count(const struct genl_msg *part, void *arg)
 }
 
 /* Before, behind and at the place that the dump has come to: the others are told all the same, and once. */
-TEST_F(many, dump_goes_on_while_devices_go)
+TEST_F_TIMEOUT(many, dump_goes_on_while_devices_go, 90)
 {
 	struct tally tally = { .first = self->last.id - DEVICES + 1 };
 	struct vctl_dev left[DEVICES];
