@@ -60,6 +60,8 @@ static const char *vhost_nl_text(int err)
 		return "the driver of this device is made for one worker";
 	case -EAGAIN:
 		return "the owner may have no more threads, see RLIMIT_NPROC and pids.max";
+	case -EINTR:
+		return "interrupted by a signal";
 	case -ETIMEDOUT:
 		return "the change is in force, but a worker did not come to it in time";
 	default:
@@ -267,10 +269,14 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 	err = owner ? 0 : -EOWNERDEAD;
 	while (!err && made->n < n) {
 		worker = vhost_worker_create(dev, owner, VHOST_NL_TIMEOUT);
-		if (IS_ERR(worker))
+		if (IS_ERR(worker)) {
 			err = PTR_ERR(worker);
-		else
-			made->worker[made->n++] = worker;
+			break;
+		}
+		made->worker[made->n++] = worker;
+		/* It was waited for, and yet it has not run: the next will not, either. */
+		if (owner != current && !vhost_worker_thread(worker))
+			err = -ETIMEDOUT;
 	}
 	if (owner)
 		put_task_struct(owner);
@@ -279,6 +285,9 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 
 	vhost_nl_destroy_workers(made);
 	kfree(made);
+	/* The caller is the owner, and a netlink request is not restarted. */
+	if (err == -ERESTARTNOINTR)
+		err = -EINTR;
 	if (err == -ETIMEDOUT) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "no worker of the owner could make another in time: is the owner stopped?");
