@@ -631,7 +631,6 @@ static int vhost_nl_map_apply(struct vhost_nl_map *m, struct vhost_dev *dev,
 
 	/* Listeners hear of a worker before they hear what it serves. */
 	vhost_nl_publish_workers(dev, made);
-	vhost_nl_tell_workers(made, VHOST_CMD_WORKER_ADD_NTF);
 	err = vhost_workers_attach(dev, m->map, m->n, VHOST_NL_TIMEOUT);
 	if (vhost_nl_map_changed(err)) {
 		sent = vhost_nl_reply_ids(info, VHOST_CMD_MAP_SET, VHOST_A_MAP_DEV_ID,
