@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ctl.c - vhost-ctl itself, against real devices of another process that does I/O all the time
+ *
+ * What its output looks like is tested elsewhere, against recordings; here it is what it does, as the
+ * kernel tells it to another client.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "lib/guest.h"
+#include "lib/expect.h"
+#include "lib/owner.h"
+#include "lib/vctl.h"
+
+#define LINE		512
+#define OUTPUT		(64 << 10)
+#define FIRST_VQ	2	/* of the I/O queues */
+#define ONLY_CPU	"0"
+#define SAVED		"/tmp/saved-map"
+
+enum { DONE, USAGE, REFUSED, LACKING };	/* its exit codes */
+
+FIXTURE(ctl) {
+	struct vctl v;
+	struct lio *target;
+	struct owner owner;
+	struct proc *proc;
+	struct vctl_dev dev;
+	char out[OUTPUT];
+};
+
+FIXTURE_THREADS(ctl);
+
+FIXTURE_SETUP(ctl)
+{
+	struct lio_opts lio = { .size = 8 << 20 };
+
+	SKIP_WITHOUT(variant->thread);
+	proc_watch("a test of vhost-ctl", 90);
+	ASSERT_OK(vctl_open(&self->v));
+	ASSERT_OK(lio_create(&lio, &self->target));
+	self->owner = (struct owner){ .thread = variant->thread, .wwpn = self->target->wwpn };
+	ASSERT_OK(owner_start(owner_does_io, &self->owner, &self->v, &self->proc, &self->dev));
+}
+
+FIXTURE_TEARDOWN(ctl)
+{
+	unlink(SAVED);
+	EXPECT_OK(owner_stop_io(self->proc));
+	EXPECT_LT(0, self->proc->page->word[OWNER_VERIFIED]);
+	proc_free(self->proc);
+	EXPECT_OK(lio_destroy(self->target));
+	vctl_close(&self->v);
+}
+
+/* Run a line of shell with vhost-ctl in it; its exit code, with what it printed in @out. */
+static int run(char *out, const char *fmt, ...)
+{
+	char line[LINE];
+	size_t used = 0;
+	va_list ap;
+	int status;
+	FILE *pipe;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	pipe = popen(line, "r");
+	if (!pipe)
+		return guest_fail(errno, "cannot run '%s'", line);
+	used = fread(out, 1, OUTPUT - 1, pipe);
+	out[used] = 0;
+	status = pclose(pipe);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : guest_fail(EINTR, "'%s' died", line);
+}
+
+#define EXPECT_RUN(code, ...) \
+	EXPECT_EQ(code, run(self->out, __VA_ARGS__)) { \
+		TH_LOG("%s", self->out); \
+	}
+
+/* The worker of virtqueue @vq, as the kernel tells it to us. */
+static uint32_t worker_of(struct vctl *v, uint32_t dev, uint32_t vq)
+{
+	struct vctl_vq now;
+
+	return vctl_vq_get(v, dev, vq, &now) ? VCTL_NONE : now.worker_id;
+}
+
+TEST_F(ctl, queues_of_a_guest_move_to_a_worker_each_and_back)
+{
+	const char *wwpn = self->target->wwpn;
+	uint32_t seen[OWNER_QUEUES];
+	unsigned int q, other;
+
+	EXPECT_RUN(DONE, "vhost-ctl attach %s 2-5=new 2>&1", wwpn);
+	EXPECT_STREQ("", self->out);
+	for (q = 0; q < OWNER_QUEUES; q++) {
+		seen[q] = worker_of(&self->v, self->dev.id, FIRST_VQ + q);
+		EXPECT_NE(VCTL_NONE, seen[q]);
+		EXPECT_NE(0, seen[q]);
+		for (other = 0; other < q; other++)
+			EXPECT_NE(seen[other], seen[q]);
+	}
+	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
+	EXPECT_RUN(DONE, "vhost-ctl attach pid:%d all=w0 2>&1", self->proc->pid);
+	for (q = 0; q < OWNER_QUEUES; q++)
+		EXPECT_EQ(0, worker_of(&self->v, self->dev.id, FIRST_VQ + q));
+	EXPECT_RUN(DONE, "vhost-ctl worker del %u unused 2>&1", self->dev.id);
+	ASSERT_OK(vctl_dev_get(&self->v, self->dev.id, &self->dev));
+	EXPECT_EQ(1, self->dev.workers);
+	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
+}
+
+TEST_F(ctl, spread_and_single_moves_do_what_they_say)
+{
+	uint32_t id = self->dev.id, first;
+
+	EXPECT_RUN(DONE, "vhost-ctl attach id:%u spread 2 --dry-run", id);
+	EXPECT_EQ(0, worker_of(&self->v, id, FIRST_VQ + 1));
+	EXPECT_RUN(DONE, "vhost-ctl attach id:%u spread 2 2>&1", id);
+	first = worker_of(&self->v, id, FIRST_VQ);
+	EXPECT_NE(first, worker_of(&self->v, id, FIRST_VQ + 1));
+	EXPECT_EQ(first, worker_of(&self->v, id, FIRST_VQ + 2));
+	EXPECT_RUN(DONE, "vhost-ctl vq set %u 2 %u 2>&1", id,
+		   worker_of(&self->v, id, FIRST_VQ + 1));
+	EXPECT_EQ(worker_of(&self->v, id, FIRST_VQ + 1), worker_of(&self->v, id, FIRST_VQ));
+	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
+}
+
+TEST_F(ctl, workers_are_made_pinned_and_ended)
+{
+	struct vctl_worker worker;
+	uint32_t id = self->dev.id;
+	unsigned int made;
+
+	EXPECT_RUN(DONE, "vhost-ctl worker add %u cpus %s 2>&1", id, ONLY_CPU);
+	ASSERT_EQ(1, sscanf(self->out, "%u", &made)) {
+		TH_LOG("%s", self->out);
+	}
+	ASSERT_OK(vctl_worker_get(&self->v, id, made, &worker));
+	EXPECT_STREQ(ONLY_CPU, worker.cpus);
+	EXPECT_RUN(DONE, "vhost-ctl worker set %u 0 cpus %s 2>&1", id, ONLY_CPU);
+	ASSERT_OK(vctl_worker_get(&self->v, id, 0, &worker));
+	EXPECT_STREQ(ONLY_CPU, worker.cpus);
+	EXPECT_RUN(DONE, "vhost-ctl worker del %u %u 2>&1", id, made);
+	EXPECT_EQ(-ENODEV, vctl_worker_get(&self->v, id, made, &worker));
+	EXPECT_RUN(REFUSED, "vhost-ctl worker del %u 0 2>&1", id);
+	EXPECT_NE(NULL, strstr(self->out, "EBUSY"));
+	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
+}
+
+TEST_F(ctl, saved_map_is_restored)
+{
+	const char *wwpn = self->target->wwpn;
+	uint32_t id = self->dev.id;
+
+	EXPECT_RUN(DONE, "vhost-ctl attach %s 2-3=new1,4=new2 2>&1", wwpn);
+	EXPECT_RUN(DONE, "vhost-ctl worker set %s %u cpus %s 2>&1", wwpn,
+		   worker_of(&self->v, id, 4), ONLY_CPU);
+	EXPECT_RUN(DONE, "vhost-ctl save %s >" SAVED, wwpn);
+	EXPECT_RUN(DONE, "vhost-ctl attach %s all=w0 && vhost-ctl worker del %s unused", wwpn, wwpn);
+	EXPECT_EQ(0, worker_of(&self->v, id, 4));
+	EXPECT_RUN(DONE, "vhost-ctl restore " SAVED " 2>&1");
+	EXPECT_NE(0, worker_of(&self->v, id, 4));
+	EXPECT_NE(worker_of(&self->v, id, 3), worker_of(&self->v, id, 4));
+	EXPECT_EQ(worker_of(&self->v, id, 2), worker_of(&self->v, id, 3));
+	EXPECT_EQ(0, worker_of(&self->v, id, 5));
+	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
+}
+
+TEST_F(ctl, what_is_shown_is_of_this_device)
+{
+	static const char *const objects[] = { "dev", "worker", "vq", "stats" };
+	uint32_t id = self->dev.id;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+		EXPECT_RUN(DONE, "vhost-ctl %s show %u", objects[i], id);
+		EXPECT_LT(1, strlen(self->out));
+		EXPECT_RUN(DONE, "vhost-ctl -j %s show %u", objects[i], id);
+		EXPECT_EQ('{', self->out[0]);
+	}
+	EXPECT_RUN(DONE, "vhost-ctl -n -o OWNER_PID dev show %u", id);
+	EXPECT_EQ(self->proc->pid, atoi(self->out));
+	EXPECT_RUN(DONE, "vhost-ctl stats show %u interval 1 count 2", id);
+	EXPECT_RUN(DONE, "vhost-ctl module show");
+}
+
+TEST_F(ctl, mistakes_and_strangers_change_nothing)
+{
+	uint32_t id = self->dev.id;
+
+	EXPECT_RUN(USAGE, "vhost-ctl attach %u 2-5 2>&1", id);
+	EXPECT_RUN(USAGE, "vhost-ctl attach %u 2=w0,2=w0 2>&1", id);
+	EXPECT_RUN(USAGE, "vhost-ctl attach id:%u 2=w0 2>&1", id + 1000);
+	EXPECT_RUN(USAGE, "vhost-ctl worker set %u 0 cpus 4095 2>&1", id);
+	EXPECT_RUN(REFUSED, "vhost-ctl worker add %u count 1000 2>&1", id);
+	EXPECT_NE(NULL, strstr(self->out, "ENOSPC"));
+	/* busybox's su needs a user of that number */
+	EXPECT_RUN(REFUSED, "setpriv --help >/dev/null 2>&1; "
+		   "grep -q ^nobody: /etc/passwd 2>/dev/null || "
+		   "echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; "
+		   "su nobody -c 'PATH=%s vhost-ctl attach id:%u 2=new' 2>&1", getenv("PATH"), id);
+	ASSERT_OK(vctl_dev_get(&self->v, id, &self->dev));
+	EXPECT_EQ(1, self->dev.workers);
+}
+
+TEST_F(ctl, monitor_tells_what_happens)
+{
+	uint32_t id = self->dev.id;
+
+	EXPECT_RUN(DONE, "vhost-ctl -j monitor >/tmp/events & sleep 1; "
+		   "vhost-ctl attach id:%u 2=new; sleep 1; kill $!; wait; "
+		   "cat /tmp/events; rm /tmp/events", id);
+	EXPECT_NE(NULL, strstr(self->out, "worker-add")) {
+		TH_LOG("%s", self->out);
+	}
+	EXPECT_NE(NULL, strstr(self->out, "map"));
+}
+
+TEST_HARNESS_MAIN
