@@ -95,6 +95,7 @@ static uint32_t worker_of(struct vctl *v, uint32_t dev, uint32_t vq)
 	return vctl_vq_get(v, dev, vq, &now) ? VCTL_NONE : now.worker_id;
 }
 
+/* covers: T5 */
 TEST_F(ctl, queues_of_a_guest_move_to_a_worker_each_and_back)
 {
 	const char *wwpn = self->target->wwpn;
@@ -136,6 +137,7 @@ TEST_F(ctl, spread_and_single_moves_do_what_they_say)
 	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
 }
 
+/* covers: T2 */
 TEST_F(ctl, workers_are_made_pinned_and_ended)
 {
 	struct vctl_worker worker;
@@ -177,6 +179,7 @@ TEST_F(ctl, saved_map_is_restored)
 	EXPECT_OK(proc_wait_progress(self->proc, 50, OWNER_MS));
 }
 
+/* covers: T1 */
 TEST_F(ctl, what_is_shown_is_of_this_device)
 {
 	static const char *const objects[] = { "dev", "worker", "vq", "stats" };
@@ -225,6 +228,21 @@ TEST_F(ctl, monitor_tells_what_happens)
 		TH_LOG("%s", self->out);
 	}
 	EXPECT_NE(NULL, strstr(self->out, "map"));
+}
+
+/* covers: T6 */
+TEST(name_that_target_tools_load_leads_to_our_module)
+{
+	char out[OUTPUT];
+
+	EXPECT_EQ(0, run(out, "modprobe -D tcm_vhost 2>&1")) {
+		TH_LOG("%s", out);
+	}
+	EXPECT_NE(NULL, strstr(out, "vhost_scsi.ko"));
+	EXPECT_EQ(0, run(out, "vhost-ctl -n -o NAME,STATE,BUILD module show | grep vhost_scsi"));
+	EXPECT_NE(NULL, strstr(out, "loaded")) {
+		TH_LOG("%s", out);
+	}
 }
 
 TEST_HARNESS_MAIN
