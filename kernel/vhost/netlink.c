@@ -205,6 +205,7 @@ static int vhost_nl_set_cpus(struct genl_info *info, struct vhost_worker *worker
 {
 	const struct nlattr *attr = info->attrs[VHOST_A_WORKER_CPUS];
 	struct task_struct *task;
+	cpumask_var_t old;
 	int err = -EINVAL;
 
 	wait_for_completion_killable_timeout(&worker->running, VHOST_NL_TIMEOUT);
@@ -214,11 +215,26 @@ static int vhost_nl_set_cpus(struct genl_info *info, struct vhost_worker *worker
 				    "the thread has not run yet: is the owner stopped?");
 		return -ETIMEDOUT;
 	}
+	if (!alloc_cpumask_var(&old, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_copy(old, &task->cpus_mask);
 	cpus_read_lock();
 	if (cpumask_subset(mask, cpu_online_mask))
 		err = set_cpus_allowed_ptr(task, mask);
 	cpus_read_unlock();
-	if (err)
+	/*
+	 * What sched_setaffinity() once said of the thread, or of the one that
+	 * made it, goes on to hold: the scheduler takes CPUs outside away.
+	 */
+	if (!err && !cpumask_equal(&task->cpus_mask, mask)) {
+		set_cpus_allowed_ptr(task, old);
+		err = -EBUSY;
+	}
+	free_cpumask_var(old);
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "the thread was confined to other CPUs by sched_setaffinity()");
+	else if (err)
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "not all of these CPUs are online and usable");
 	return err;
@@ -251,9 +267,11 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 						      struct netlink_ext_ack *extack,
 						      const struct nlattr *attr)
 {
+	unsigned long end = jiffies + VHOST_NL_TIMEOUT;
 	struct vhost_nl_workers *made;
 	struct vhost_worker *worker;
 	struct task_struct *owner;
+	long left;
 	int err;
 
 	if (n && !dev->workers.many)
@@ -268,7 +286,9 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 	owner = vhost_dev_owner_task(dev);
 	err = owner ? 0 : -EOWNERDEAD;
 	while (!err && made->n < n) {
-		worker = vhost_worker_create(dev, owner, VHOST_NL_TIMEOUT);
+		/* One limit for all: the owner may be slow on purpose. */
+		left = end - jiffies;
+		worker = vhost_worker_create(dev, owner, max(left, 1L));
 		if (IS_ERR(worker)) {
 			err = PTR_ERR(worker);
 			break;

@@ -133,7 +133,7 @@ static bool vhost_nl_put_cpus(struct vhost_nl_msg *msg, struct task_struct *task
 {
 	/* The mask may change meanwhile, as it may right after. */
 	int len = snprintf(msg->list, sizeof(msg->list), "%*pbl",
-			   cpumask_pr_args(task->cpus_ptr));
+			   cpumask_pr_args(&task->cpus_mask));
 
 	return len >= sizeof(msg->list) ||
 	       !nla_put_string(msg->skb, VHOST_A_WORKER_CPUS, msg->list);
@@ -304,6 +304,7 @@ int vhost_nl_worker_get_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_lock(&dev->workers.lock);
 	worker = xa_load(&dev->workers.xa, id);
 	if (!dev->workers.dev_id) {
+		NL_SET_ERR_MSG(info->extack, "no such device");
 		err = -ENODEV;	/* it lost its owner just now */
 	} else if (worker) {
 		err = vhost_nl_fill_worker(msg, worker);
@@ -549,11 +550,12 @@ static struct vhost_nl_msg *vhost_nl_event_new(u8 cmd, size_t size)
 	if (!genl_has_listeners(&vhost_nl_family, &init_net, VHOST_NLGRP_EVENTS))
 		return NULL;
 	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
-	if (!msg)
-		return NULL;
-	msg->skb = genlmsg_new(size, GFP_KERNEL);
-	if (!msg->skb) {
+	if (msg)
+		msg->skb = genlmsg_new(size, GFP_KERNEL);
+	if (!msg || !msg->skb) {
 		kfree(msg);
+		genl_set_err(&vhost_nl_family, &init_net, 0, VHOST_NLGRP_EVENTS,
+			     -ENOBUFS);
 		return NULL;
 	}
 	msg->ns = &init_pid_ns;

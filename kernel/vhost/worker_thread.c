@@ -380,7 +380,8 @@ static void vhost_spawn_adopt(struct vhost_worker *worker, struct task_struct *o
 		return;
 	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
 		return;
-	cpumask_copy(mask, owner->cpus_ptr);
+	/* Not cpus_ptr, which is one CPU while the owner may not migrate. */
+	cpumask_copy(mask, &owner->cpus_mask);
 	set_cpus_allowed_ptr(worker->thread, mask);
 	free_cpumask_var(mask);
 }

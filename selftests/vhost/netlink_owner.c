@@ -18,9 +18,11 @@
 #include "lib/cgroup.h"
 #include "lib/expect.h"
 #include "lib/owner.h"
+#include "lib/put.h"
 #include "lib/vctl.h"
 
 #define MANY		64	/* workers whose memory is counted */
+#define MEMORY_MAX	"128M"
 #define STACK_BYTES	8192	/* less than the stack of any thread of the kernel */
 #define SOME_USER	12345
 
@@ -167,8 +169,12 @@ TEST_F(context, memory_is_charged_to_the_owner)
 	struct command c = { &self->admins, self->dev.id, MANY, 0 };
 	long long admins = cgroup_read(&self->admins, "memory.stat", "slab");
 	long long owners = cgroup_read(&self->owners, "memory.stat", "kernel_stack");
+	char limit[128];
 
 	ASSERT_LE(0, owners);
+	/* Room for all of it, and a limit is in force. */
+	snprintf(limit, sizeof(limit), "%s/memory.max", self->owners.path);
+	ASSERT_EQ(0, put_text(limit, MEMORY_MAX));
 	ASSERT_OK(proc_call(makes_workers, &c, CALL_MS));
 	/* The stack of a kernel thread is nobody's. */
 	if (variant->thread == VDEV_THREAD_TASK)
@@ -238,6 +244,25 @@ TEST_F(context, cpus_are_those_that_the_owners_own_workers_get)
 	ASSERT_OK(vctl_worker_new(&self->v, self->dev.id, 1, "0", &id));
 	ASSERT_OK(vctl_worker_get(&self->v, self->dev.id, id, &worker));
 	EXPECT_STREQ("0", worker.cpus);
+}
+
+/* covers: T2 */
+TEST_F(context, cpus_are_set_in_full_or_not_at_all)
+{
+	struct vctl_worker worker;
+	cpu_set_t cpus;
+	int err;
+
+	ASSERT_OK(vctl_worker_get(&self->v, self->dev.id, 0, &worker));
+	CPU_ZERO(&cpus);
+	CPU_SET(1, &cpus);
+	ASSERT_EQ(0, sched_setaffinity(worker.tid, sizeof(cpus), &cpus));
+	/* Newer kernels keep it within what sched_setaffinity() said. */
+	err = vctl_worker_set(&self->v, self->dev.id, 0, "0-1");
+	ASSERT_OK(vctl_worker_get(&self->v, self->dev.id, 0, &worker));
+	if (err)
+		EXPECT_EQ(-EBUSY, err);
+	EXPECT_STREQ(err ? "1" : "0-1", worker.cpus);
 }
 
 struct stopper {

@@ -5,11 +5,13 @@
  * The first word is an object, the second a command of it; words are never
  * abbreviated. Each object has a file with its table of commands.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -176,12 +178,25 @@ static int parse_options(int argc, char **argv, bool *want_help, bool *want_vers
 	return 0;
 }
 
+/* What is opened later must not become stdout, so that what is printed goes there. */
+static void keep_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	bool want_help = false, want_version = false;
 	struct args args;
 	int code, flushed;
 
+	keep_standard_files();
 	signal(SIGPIPE, SIG_IGN);	/* a reader that is gone is an error to tell */
 	code = parse_options(argc, argv, &want_help, &want_version);
 	if (code)
