@@ -62,10 +62,10 @@ TEST_TASK(a_sibling_gets_the_cpus_of_the_owner_not_of_who_made_it)
 {
 	struct device *d = device_open(2);
 
-	WRITE_ONCE(current->cpus.bits, 6);
-	WRITE_ONCE(worker_task(worker_of(d, 0))->cpus.bits, 1);
+	WRITE_ONCE(current->cpus_mask.bits, 6);
+	WRITE_ONCE(worker_task(worker_of(d, 0))->cpus_mask.bits, 1);
 	CHECK_EQ(ask(d, request_new, (struct request){ .timeout = LONG_TIME }), 1);
-	CHECK_EQ(READ_ONCE(worker_task(worker_of(d, 1))->cpus.bits), 6);
+	CHECK_EQ(READ_ONCE(worker_task(worker_of(d, 1))->cpus_mask.bits), 6);
 	device_close(d);
 }
 

@@ -48,8 +48,7 @@ static struct task_struct *new_task(const char *name, struct mm_struct *mm)
 	task->seed = task->pid;
 
 	__atomic_fetch_add(&nstructs, 1, __ATOMIC_RELAXED);
-	WRITE_ONCE(task->cpus.bits, ~0UL);
-	task->cpus_ptr = &task->cpus;
+	WRITE_ONCE(task->cpus_mask.bits, ~0UL);
 
 	shim_spin_lock(&tasks_lock);
 	if (mm && !mm->tgid)

@@ -93,8 +93,7 @@ struct task_struct {
 	struct mm_struct *process;	/* which a signal to the process reaches */
 	struct mm_struct *cgroups_of;	/* whose it has joined */
 	struct mem_cgroup *active_memcg;
-	const struct cpumask *cpus_ptr;
-	struct cpumask cpus;
+	struct cpumask cpus_mask;
 	struct {
 		unsigned int signal;
 	} pending;

@@ -19,7 +19,7 @@ static inline void cpumask_copy(struct cpumask *to, const struct cpumask *from)
 static inline int set_cpus_allowed_ptr(struct task_struct *task,
 				       const struct cpumask *mask)
 {
-	WRITE_ONCE(task->cpus.bits, mask->bits);
+	WRITE_ONCE(task->cpus_mask.bits, mask->bits);
 	return 0;
 }
 
