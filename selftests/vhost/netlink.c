@@ -298,6 +298,8 @@ TEST_F(dev, counters_count_what_happens)
 	/* A queue that moves takes its counters along; its worker's count for the worker. */
 	for (q = 0; q < OWNER_VQS; q++)
 		ASSERT_OK(vctl_vq_set(v, dev->id, q, id));
+	/* A run is counted at its end, and the move waited for a work in it. */
+	guest_sleep_ms(guest_patience(200));
 	ASSERT_OK(vctl_worker_get(v, dev->id, 0, &before[0]));
 	ASSERT_OK(vctl_worker_get(v, dev->id, id, &before[1]));
 	ASSERT_OK(proc_wait_progress(self->proc, 200, OWNER_MS));
