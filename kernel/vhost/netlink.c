@@ -64,6 +64,8 @@ static const char *vhost_nl_text(int err)
 		return "interrupted by a signal";
 	case -ETIMEDOUT:
 		return "the change is in force, but a worker did not come to it in time";
+	case -ENOMEM:
+		return "the kernel has no memory for it";
 	default:
 		return NULL;
 	}
@@ -90,6 +92,19 @@ int vhost_nl_error(struct netlink_ext_ack *extack, const struct nlattr *attr, in
 }
 
 /**
+ * vhost_nl_no_device - say that the device of a request is not there, or no more
+ * @info: the request
+ * @attr: the attribute with its number
+ *
+ * Return: -ENODEV.
+ */
+int vhost_nl_no_device(struct genl_info *info, int attr)
+{
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such device");
+	return -ENODEV;
+}
+
+/**
  * vhost_nl_find - find the device that a request is about
  * @skb: the request
  * @info: the same, parsed
@@ -110,10 +125,7 @@ int vhost_nl_find(struct sk_buff *skb, struct genl_info *info, int attr,
 		return -EINVAL;
 	}
 	*dev = vhost_dev_get(nla_get_u32(info->attrs[attr]));
-	if (*dev)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such device");
-	return -ENODEV;
+	return *dev ? 0 : vhost_nl_no_device(info, attr);
 }
 
 static int vhost_nl_trylock(struct vhost_dev *dev)
@@ -152,8 +164,7 @@ static int vhost_nl_lock(struct sk_buff *skb, struct genl_info *info, int attr,
 		return 0;
 
 	mutex_unlock(&(*dev)->mutex);
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "no such device");
-	err = -ENODEV;
+	err = vhost_nl_no_device(info, attr);
 put:
 	vhost_dev_put(*dev);
 	return err;
@@ -191,7 +202,7 @@ static int vhost_nl_parse_cpus(struct genl_info *info, cpumask_var_t *mask)
 	const struct nlattr *attr = info->attrs[VHOST_A_WORKER_CPUS];
 
 	if (!zalloc_cpumask_var(mask, GFP_KERNEL))
-		return -ENOMEM;
+		return vhost_nl_error(info->extack, attr, -ENOMEM);
 	if (!cpulist_parse(nla_data(attr), *mask) && !cpumask_empty(*mask))
 		return 0;
 
@@ -216,7 +227,7 @@ static int vhost_nl_set_cpus(struct genl_info *info, struct vhost_worker *worker
 		return -ETIMEDOUT;
 	}
 	if (!alloc_cpumask_var(&old, GFP_KERNEL))
-		return -ENOMEM;
+		return vhost_nl_error(info->extack, attr, -ENOMEM);
 	cpumask_copy(old, &task->cpus_mask);
 	cpus_read_lock();
 	if (cpumask_subset(mask, cpu_online_mask))
@@ -280,8 +291,10 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 		return ERR_PTR(vhost_nl_error(extack, attr, -ENOSPC));
 
 	made = kzalloc(struct_size(made, worker, n), GFP_KERNEL);
-	if (!made || !n)
-		return made ?: ERR_PTR(-ENOMEM);
+	if (!made)
+		return ERR_PTR(vhost_nl_error(extack, attr, -ENOMEM));
+	if (!n)
+		return made;
 
 	owner = vhost_dev_owner_task(dev);
 	err = owner ? 0 : -EOWNERDEAD;
@@ -346,7 +359,7 @@ static int vhost_nl_reply_ids(struct genl_info *info, u8 cmd, int dev_attr, int 
 
 	skb = genlmsg_new((made->n + 1) * nla_total_size(sizeof(u32)), GFP_KERNEL);
 	if (!skb)
-		return -ENOMEM;
+		return vhost_nl_error(info->extack, NULL, -ENOMEM);
 	hdr = genlmsg_put_reply(skb, info, &vhost_nl_family, 0, cmd);
 	err = hdr ? nla_put_u32(skb, dev_attr, dev->workers.dev_id) : -EMSGSIZE;
 	for (i = 0; !err && i < made->n; i++)
@@ -408,38 +421,47 @@ unlock:
 	return err;
 }
 
-static struct vhost_worker *vhost_nl_find_worker(struct genl_info *info, struct vhost_dev *dev)
+/* Find the worker that @attr names. D is held, so that it stays. */
+static struct vhost_worker *vhost_nl_find_worker(struct vhost_dev *dev, const struct nlattr *attr,
+						 struct netlink_ext_ack *extack)
+{
+	struct vhost_worker *worker = xa_load(&dev->workers.xa, nla_get_u32(attr));
+
+	if (worker)
+		return worker;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "no such worker");
+	return ERR_PTR(-ENODEV);
+}
+
+/* Find and lock the device, and find the worker of it, that a request is about. */
+static struct vhost_worker *vhost_nl_lock_worker(struct sk_buff *skb, struct genl_info *info)
 {
 	struct vhost_worker *worker;
+	struct vhost_dev *dev;
 	int err;
 	u32 id;
 
-	err = vhost_nl_u32(info, VHOST_A_WORKER_ID, &id);
+	err = vhost_nl_lock(skb, info, VHOST_A_WORKER_DEV_ID, &dev);
 	if (err)
 		return ERR_PTR(err);
-	/* D is held, so that it stays. */
-	worker = xa_load(&dev->workers.xa, id);
-	if (worker)
-		return worker;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[VHOST_A_WORKER_ID], "no such worker");
-	return ERR_PTR(-ENODEV);
+	err = vhost_nl_u32(info, VHOST_A_WORKER_ID, &id);
+	worker = err ? ERR_PTR(err) :
+		 vhost_nl_find_worker(dev, info->attrs[VHOST_A_WORKER_ID], info->extack);
+	if (IS_ERR(worker))
+		vhost_nl_unlock(dev);
+	return worker;
 }
 
 int vhost_nl_worker_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct vhost_worker *worker;
+	struct vhost_worker *worker = vhost_nl_lock_worker(skb, info);
 	struct vhost_dev *dev;
 	cpumask_var_t mask;
-	int err;
+	int err = -EINVAL;
 
-	err = vhost_nl_lock(skb, info, VHOST_A_WORKER_DEV_ID, &dev);
-	if (err)
-		return err;
-	worker = vhost_nl_find_worker(info, dev);
-	err = PTR_ERR_OR_ZERO(worker);
-	if (err)
-		goto unlock;
-	err = -EINVAL;
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	dev = worker->dev;
 	if (GENL_REQ_ATTR_CHECK(info, VHOST_A_WORKER_CPUS)) {
 		NL_SET_ERR_MSG(info->extack, "the list of CPUs is missing");
 		goto unlock;
@@ -459,26 +481,20 @@ unlock:
 
 int vhost_nl_worker_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct vhost_worker *worker;
+	struct vhost_worker *worker = vhost_nl_lock_worker(skb, info);
 	struct vhost_dev *dev;
 	int err;
 
-	err = vhost_nl_lock(skb, info, VHOST_A_WORKER_DEV_ID, &dev);
-	if (err)
-		return err;
-	worker = vhost_nl_find_worker(info, dev);
-	err = PTR_ERR_OR_ZERO(worker);
-	if (err)
-		goto unlock;
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
+	dev = worker->dev;
 
 	err = vhost_worker_free(dev, worker->id, VHOST_NL_TIMEOUT);
-	if (err == -ETIMEDOUT) {
+	if (err == -ETIMEDOUT)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[VHOST_A_WORKER_ID],
 				    "the worker does not come to an end in time, it stays");
-		goto unlock;
-	}
-	vhost_nl_error(info->extack, info->attrs[VHOST_A_WORKER_ID], err);
-unlock:
+	else
+		vhost_nl_error(info->extack, info->attrs[VHOST_A_WORKER_ID], err);
 	vhost_nl_unlock(dev);
 	return err;
 }
@@ -584,12 +600,9 @@ static int vhost_nl_map_add(struct vhost_nl_map *m, struct vhost_dev *dev,
 		m->new_attr = new;
 		m->new = max(m->new, min_t(u32, e->worker_id, INT_MAX) + 1);
 	} else {
-		/* D is held, so that it stays. */
-		worker = xa_load(&dev->workers.xa, e->worker_id);
-		if (!worker) {
-			vhost_nl_map_refuse(extack, old, "no such worker");
-			return -ENODEV;
-		}
+		worker = vhost_nl_find_worker(dev, old, extack);
+		if (IS_ERR(worker))
+			return PTR_ERR(worker);
 		if (READ_ONCE(worker->killed))
 			return vhost_nl_error(extack, old, -EOWNERDEAD);
 	}
@@ -673,10 +686,11 @@ int vhost_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = vhost_nl_lock(skb, info, VHOST_A_MAP_DEV_ID, &dev);
 	if (err)
 		return err;
-	err = -ENOMEM;
 	m = vhost_nl_map_alloc(dev->nvqs);
-	if (!m)
+	if (!m) {
+		err = vhost_nl_error(info->extack, NULL, -ENOMEM);
 		goto unlock;
+	}
 	err = vhost_nl_map_parse(m, dev, info) ?: vhost_nl_map_apply(m, dev, info);
 	vhost_nl_map_free(m);
 unlock:

@@ -235,12 +235,12 @@ static struct vhost_nl_msg *vhost_nl_reply_new(struct genl_info *info, u8 cmd)
 	struct vhost_nl_msg *msg;
 
 	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
-	if (!msg)
-		return NULL;
-	msg->skb = genlmsg_new(VHOST_NL_FIXED_SIZE + 4 * VHOST_NL_LIST_SIZE, GFP_KERNEL);
-	if (!msg->skb) {
+	if (msg)
+		msg->skb = genlmsg_new(VHOST_NL_FIXED_SIZE + 4 * VHOST_NL_LIST_SIZE,
+				       GFP_KERNEL);
+	if (!msg || !msg->skb) {
 		kfree(msg);
-		return NULL;
+		return ERR_PTR(vhost_nl_error(info->extack, NULL, -ENOMEM));
 	}
 	msg->ns = task_active_pid_ns(current);
 	msg->portid = info->snd_portid;
@@ -249,8 +249,12 @@ static struct vhost_nl_msg *vhost_nl_reply_new(struct genl_info *info, u8 cmd)
 	return msg;
 }
 
-static int vhost_nl_reply(struct vhost_nl_msg *msg, struct genl_info *info, int err)
+/* @attr names the device. */
+static int vhost_nl_reply(struct vhost_nl_msg *msg, struct genl_info *info, int attr, int err)
 {
+	/* It lost its owner just now, unless something else was said. */
+	if (err == -ENODEV && !info->extack->_msg)
+		vhost_nl_no_device(info, attr);
 	if (err)
 		nlmsg_free(msg->skb);
 	else
@@ -268,15 +272,15 @@ int vhost_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = vhost_nl_find(skb, info, VHOST_A_DEV_ID, &dev);
 	if (err)
 		return err;
-	err = -ENOMEM;
 	msg = vhost_nl_reply_new(info, VHOST_CMD_DEV_GET);
-	if (!msg)
+	err = PTR_ERR_OR_ZERO(msg);
+	if (err)
 		goto put;
 
 	mutex_lock(&dev->workers.lock);
 	err = vhost_nl_fill_dev(msg, dev);
 	mutex_unlock(&dev->workers.lock);
-	err = vhost_nl_reply(msg, info, err);
+	err = vhost_nl_reply(msg, info, VHOST_A_DEV_ID, err);
 put:
 	vhost_dev_put(dev);
 	return err;
@@ -296,25 +300,21 @@ int vhost_nl_worker_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = vhost_nl_u32(info, VHOST_A_WORKER_ID, &id);
 	if (err)
 		goto put;
-	err = -ENOMEM;
 	msg = vhost_nl_reply_new(info, VHOST_CMD_WORKER_GET);
-	if (!msg)
+	err = PTR_ERR_OR_ZERO(msg);
+	if (err)
 		goto put;
 
 	mutex_lock(&dev->workers.lock);
 	worker = xa_load(&dev->workers.xa, id);
-	if (!dev->workers.dev_id) {
-		NL_SET_ERR_MSG(info->extack, "no such device");
-		err = -ENODEV;	/* it lost its owner just now */
-	} else if (worker) {
+	err = -ENODEV;
+	if (worker && dev->workers.dev_id)
 		err = vhost_nl_fill_worker(msg, worker);
-	} else {
+	else if (dev->workers.dev_id)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[VHOST_A_WORKER_ID],
 				    "no such worker");
-		err = -ENODEV;
-	}
 	mutex_unlock(&dev->workers.lock);
-	err = vhost_nl_reply(msg, info, err);
+	err = vhost_nl_reply(msg, info, VHOST_A_WORKER_DEV_ID, err);
 put:
 	vhost_dev_put(dev);
 	return err;
@@ -338,17 +338,17 @@ int vhost_nl_vq_get_doit(struct sk_buff *skb, struct genl_info *info)
 				     -ENOBUFS);
 		goto put;
 	}
-	err = -ENOMEM;
 	msg = vhost_nl_reply_new(info, VHOST_CMD_VQ_GET);
-	if (!msg)
+	err = PTR_ERR_OR_ZERO(msg);
+	if (err)
 		goto put;
 
 	mutex_lock(&dev->workers.lock);
-	err = -ENODEV;	/* it lost its owner just now */
+	err = -ENODEV;
 	if (dev->workers.dev_id)
 		err = vhost_nl_fill_vq(msg, dev, array_index_nospec(index, dev->nvqs));
 	mutex_unlock(&dev->workers.lock);
-	err = vhost_nl_reply(msg, info, err);
+	err = vhost_nl_reply(msg, info, VHOST_A_VQ_DEV_ID, err);
 put:
 	vhost_dev_put(dev);
 	return err;

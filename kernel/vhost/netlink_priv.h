@@ -22,6 +22,7 @@ extern struct genl_family vhost_nl_family;
 int vhost_nl_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
 int vhost_nl_find(struct sk_buff *skb, struct genl_info *info, int attr,
 		  struct vhost_dev **dev);
+int vhost_nl_no_device(struct genl_info *info, int attr);
 int vhost_nl_u32(struct genl_info *info, int attr, u32 *value);
 int vhost_nl_error(struct netlink_ext_ack *extack, const struct nlattr *attr, int err);
 
