@@ -2,8 +2,13 @@
 /*
  * many.c - how long it takes to list many devices with all their workers and virtqueues
  *
- * Opens devices that have an owner and nothing else, and runs vhost-ctl on them. Prints a line for each:
- * OBJECT OBJECTS MILLISECONDS (median; a process each time).
+ * many PREFIX         opens devices that have an owner and nothing else, and runs vhost-ctl on them;
+ *                     writes down what the kernel said, to PREFIX.OBJECT
+ * many replay PREFIX  the same vhost-ctl on what was written down: on a machine that emulates nothing,
+ *                     and without any kernel
+ *
+ * Prints a line for each: OBJECT OBJECTS MILLISECONDS (median; a process each time). The preloaded
+ * library STAGE writes down and plays.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +25,8 @@
 
 #define DEVICES		64
 #define VQS		130
-#define REPEATS		5
+#define REPEATS		9
+#define PATH_SIZE	256
 
 extern char **environ;
 
@@ -59,18 +65,67 @@ static double show(char *object)
 	return now_ms() - start;
 }
 
-static int time_show(char *object, unsigned int objects)
+static const struct {
+	char		*name;
+	unsigned int	number;
+} objects[] = {
+	{ "dev",	DEVICES },
+	{ "worker",	DEVICES },
+	{ "vq",		DEVICES * VQS },
+};
+
+#define OBJECTS (sizeof(objects) / sizeof(objects[0]))
+
+/* vhost-ctl with the library, which @role, its variable, tells what to do with a file. */
+static double show_staged(char *object, const char *role, const char *prefix)
+{
+	const char *stage = getenv("STAGE");
+	char path[PATH_SIZE], mark[PATH_SIZE + 4];
+	double ms;
+
+	if (!stage) {
+		fprintf(stderr, "many: STAGE does not name the library\n");
+		return -1;
+	}
+	snprintf(path, sizeof(path), "%s.%s", prefix, object);
+	/* Each process begins at the beginning, not where the last one stopped. */
+	snprintf(mark, sizeof(mark), "%s.at", path);
+	unlink(mark);
+	setenv(role, path, 1);
+	setenv("LD_PRELOAD", stage, 1);
+	ms = show(object);
+	unsetenv("LD_PRELOAD");
+	unsetenv(role);
+	unlink(mark);
+	return ms;
+}
+
+static int time_show(const char *replay)
 {
 	double took[REPEATS];
-	unsigned int i;
+	unsigned int o, i;
 
-	for (i = 0; i < REPEATS; i++) {
-		took[i] = show(object);
-		if (took[i] < 0)
-			return 1;
+	for (o = 0; o < OBJECTS; o++) {
+		for (i = 0; i < REPEATS; i++) {
+			took[i] = replay ?
+				  show_staged(objects[o].name, "VHOST_CTL_REPLAY", replay) :
+				  show(objects[o].name);
+			if (took[i] < 0)
+				return 1;
+		}
+		qsort(took, REPEATS, sizeof(took[0]), compare);
+		printf("%s %u %.1f\n", objects[o].name, objects[o].number, took[REPEATS / 2]);
 	}
-	qsort(took, REPEATS, sizeof(took[0]), compare);
-	printf("%s %u %.1f\n", object, objects, took[REPEATS / 2]);
+	return 0;
+}
+
+static int write_down(const char *prefix)
+{
+	unsigned int o;
+
+	for (o = 0; o < OBJECTS; o++)
+		if (show_staged(objects[o].name, "VHOST_CTL_RECORD", prefix) < 0)
+			return 1;
 	return 0;
 }
 
@@ -96,11 +151,17 @@ static int time_dump(void)
 	return n != DEVICES * VQS;
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
-	int i, fd, err;
+	int i, fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 3 && !strcmp(argv[1], "replay"))
+		return time_show(argv[2]);
+	if (argc != 2) {
+		fprintf(stderr, "usage: many [replay] PREFIX\n");
+		return 1;
+	}
 	for (i = 0; i < DEVICES; i++) {
 		fd = vdev_open(VDEV_SCSI);
 		if (fd < 0 || vdev_set_owner(fd)) {
@@ -108,7 +169,5 @@ int main(void)
 			return 1;
 		}
 	}
-	err = time_show("dev", DEVICES) || time_show("worker", DEVICES) ||
-	      time_show("vq", DEVICES * VQS) || time_dump();
-	return err;
+	return time_show(NULL) || time_dump() || write_down(argv[1]);
 }

@@ -101,7 +101,7 @@ demo: vm-files build/tests/demo
 check:
 	@selftests/check
 
-bench: $(BENCHES)
+bench: $(BENCHES) ctl-stage
 	@$(MAKE) vm-files K=$(K)
 	@$(MAKE) vm-files K=$(K) STOCK=1
 	@selftests/bench/run $(K)
