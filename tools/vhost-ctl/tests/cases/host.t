@@ -273,7 +273,7 @@ $ vhost-ctl -j worker add naa.5001405001267000 cpus 1
 
 = refuses_more_workers_than_there_may_be
 $ vhost-ctl worker add 1 count 3
-! vhost-ctl: worker add: the device would have more workers than it may have, see vhost.max_workers: No space left on device (ENOSPC), attribute count 3
+! vhost-ctl: worker add: more workers than the device may have, see vhost.max_workers: No space left on device (ENOSPC), attribute count 3
 ? 2
 $ vhost-ctl worker add 3
 ! vhost-ctl: worker add: the driver of this device is made for one worker: Operation not supported (EOPNOTSUPP), attribute count 1
@@ -423,7 +423,7 @@ $ vhost-ctl -j attach 1 0-1=0,2-5=new1
 |   ]
 | }
 $ vhost-ctl attach 2 all=new
-! vhost-ctl: attach: the device would have more workers than it may have, see vhost.max_workers: No space left on device (ENOSPC), attribute new-worker in entry { vq 1, new-worker 1 }
+! vhost-ctl: attach: more workers than the device may have, see vhost.max_workers: No space left on device (ENOSPC), attribute new-worker in entry { vq 1, new-worker 1 }
 ? 2
 
 = spreads_virtqueues_over_workers
@@ -476,7 +476,7 @@ $ vhost-ctl attach 1 2=w0,2-5=new
 ! vhost-ctl: attach: virtqueue 2 is named twice
 ? 1
 $ vhost-ctl attach 1 0-5=new
-! vhost-ctl: attach: the device would have more workers than it may have, see vhost.max_workers: No space left on device (ENOSPC), attribute new-worker in entry { vq 5, new-worker 5 }
+! vhost-ctl: attach: more workers than the device may have, see vhost.max_workers: No space left on device (ENOSPC), attribute new-worker in entry { vq 5, new-worker 5 }
 ? 2
 $ vhost-ctl attach 1 0-5=new --dry-run
 ! vhost-ctl: attach: device 1 has workers: 5, may have: 6, would get: 6
