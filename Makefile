@@ -45,7 +45,7 @@ build/%/base: FORCE
 		{ [ "$$values" = "$$(cat $@ 2>/dev/null)" ] || echo "$$values" >$@; }
 
 # A folder is listed for the files that leave it.
-KERNEL_SRC := $(shell find kernel/vhost kernel/patches/$(SERIES) kernel/compat kernel/oot kernel/scripts uapi 2>/dev/null)
+KERNEL_SRC := $(shell find kernel uapi ! -path "kernel/export/*" 2>/dev/null)
 
 $(B)/modules/.done: $(B)/base $(KERNEL_SRC)
 	@echo "building modules for $(K) ..." >&2
