@@ -65,12 +65,8 @@ static int replace_ring(struct vscsi *dev, void **page)
 	struct gvq_opts opts = { .num = OWNER_RING };
 	int err = gmem_alloc_special(dev->mem, 1, GMEM_STUCK, page);
 
-	if (err)
-		return err;
 	opts.avail = *page;
-	gvq_destroy(dev->io[0].vq);
-	dev->io[0].vq = NULL;
-	return gvq_create(dev->mem, STUCK_VQ, &opts, &dev->io[0].vq);
+	return err ?: vscsi_replace_ring(dev, 0, &opts);
 }
 
 static int get_stuck(struct vscsi *dev, enum blocker blocker)

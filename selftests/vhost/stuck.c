@@ -72,11 +72,7 @@ static int replace_ring(struct vscsi *dev, enum place place)
 	struct gvq_opts opts = { .num = RING };
 	int err = place_ring(dev, place, &opts);
 
-	if (err)
-		return err;
-	gvq_destroy(dev->io[0].vq);
-	dev->io[0].vq = NULL;
-	return gvq_create(dev->mem, vscsi_vq(dev, 0), &opts, &dev->io[0].vq);
+	return err ?: vscsi_replace_ring(dev, 0, &opts);
 }
 
 /* TEST UNIT READY whose request or response lies on a stuck page. */

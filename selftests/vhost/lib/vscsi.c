@@ -51,6 +51,13 @@ static int make_queues(struct vscsi *dev, const struct vscsi_opts *opts)
 	return err;
 }
 
+int vscsi_replace_ring(struct vscsi *dev, unsigned int q, const struct gvq_opts *opts)
+{
+	gvq_destroy(dev->io[q].vq);
+	dev->io[q].vq = NULL;
+	return gvq_create(dev->mem, vscsi_vq(dev, q), opts, &dev->io[q].vq);
+}
+
 static int negotiate(struct vscsi *dev, const struct vscsi_opts *opts)
 {
 	uint64_t wanted = VDEV_F_VERSION_1 | (1ULL << VIRTIO_SCSI_F_HOTPLUG);

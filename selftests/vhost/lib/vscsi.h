@@ -63,6 +63,8 @@ int vscsi_start(const struct vscsi_opts *opts, struct vscsi **dev);
  */
 int vscsi_open(const struct vscsi_opts *opts, struct vscsi **dev);
 int vscsi_setup_queues(struct vscsi *dev);
+/* I/O queue @q anew, before that: with a ring of another size or in another place. */
+int vscsi_replace_ring(struct vscsi *dev, unsigned int q, const struct gvq_opts *opts);
 int vscsi_set_endpoint(struct vscsi *dev, const char *wwpn);
 int vscsi_clear_endpoint(struct vscsi *dev);
 
