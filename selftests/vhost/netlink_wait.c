@@ -17,8 +17,9 @@
 #include "lib/storm.h"
 #include "lib/vctl.h"
 
-#define LIMIT_MS	6500	/* of an operation that has to wait: its own limit is 5 s */
-#define AT_ONCE_MS	2000	/* of one that has not, on a loaded machine */
+/* Of an operation that has to wait: its own limit is 5 s. */
+#define LIMIT_MS	(5000 + guest_patience(1500))
+#define AT_ONCE_MS	guest_patience(2000)	/* of one that has not, on a loaded machine */
 #define BLOCKED_MS	400	/* one that has not ended by then waits */
 #define STUCK_VQ	VDEV_SCSI_VQ_IO
 #define SPARE_WORKERS	3	/* that the device has besides worker 0 */
