@@ -70,6 +70,7 @@ netlink:
 
 include selftests/vm/vm.mk
 include tools/vhost-ctl/vhost-ctl.mk
+include tools/fio-vhost-scsi/fio-vhost-scsi.mk
 
 clean:
 	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \

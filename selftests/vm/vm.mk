@@ -85,6 +85,10 @@ $(B)/stock.cpio: $(RAMFS_DEPS)
 build/vhost-ctl/vm.cpio: build/vhost-ctl/vhost-ctl selftests/vm/mkprogram
 	@selftests/vm/mkprogram $< $@
 
+# The distribution's fio, for what asks for it: far more libraries than all the rest.
+build/fio-vhost-scsi/vm.cpio: build/fio-vhost-scsi/vhost-scsi.so selftests/vm/mkprogram
+	@selftests/vm/mkprogram "$$(command -v fio)" $@ $<
+
 vm-files: build/vm/boot build/vhost-ctl/vm.cpio $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
 
 vm: vm-files tests

@@ -36,6 +36,7 @@ static int make_queues(struct vscsi *dev, const struct vscsi_opts *opts)
 	unsigned int i;
 	int err;
 
+	dev->target = opts->target ?: VSCSI_TARGET;
 	dev->first_vq = opts->first_vq ?: VDEV_SCSI_VQ_IO;
 	dev->io = calloc(opts->queues ?: 1, sizeof(*dev->io));
 	if (!dev->io)
@@ -267,7 +268,7 @@ static void take_answer(struct vscsi_cmd *cmd, const void *bounce)
 		memcpy(cmd->in, bounce, cmd->len);
 }
 
-static int send_command(struct vscsi *dev, struct vscsi_queue *queue, struct vscsi_cmd *cmd,
+static int add_command(struct vscsi *dev, struct vscsi_queue *queue, struct vscsi_cmd *cmd,
 			void *cookie)
 {
 	bool data_in = cmd->data_gpa ? cmd->data_in : !!cmd->in;
@@ -295,7 +296,13 @@ static int send_command(struct vscsi *dev, struct vscsi_queue *queue, struct vsc
 	if (ret < 0)
 		return ret;
 	cmd->hdr = hdr;
-	ret = gvq_kick(queue->vq);
+	return 0;
+}
+
+static int kick_queue(struct vscsi_queue *queue)
+{
+	int ret = gvq_kick(queue->vq);
+
 	return ret < 0 ? ret : 0;
 }
 
@@ -308,7 +315,9 @@ int vscsi_exec(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd)
 	if (q >= dev->queues)
 		return guest_fail(EINVAL, "I/O queue %u of %u", q, dev->queues);
 	queue = &dev->io[q];
-	err = send_command(dev, queue, cmd, cookie);
+	err = add_command(dev, queue, cmd, cookie);
+	if (!err)
+		err = kick_queue(queue);
 	if (err)
 		return err;
 	err = vscsi_wait_for(queue->vq, cookie, cmd->timeout_ms ?: VSCSI_TIMEOUT_MS);
@@ -320,11 +329,25 @@ int vscsi_exec(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd)
 	return 0;
 }
 
-int vscsi_send(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd)
+int vscsi_add(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd)
 {
 	if (q >= dev->queues || (cmd->len && !cmd->data_gpa))
 		return guest_fail(EINVAL, "command for I/O queue %u of %u", q, dev->queues);
-	return send_command(dev, &dev->io[q], cmd, cmd);
+	return add_command(dev, &dev->io[q], cmd, cmd);
+}
+
+int vscsi_kick(struct vscsi *dev, unsigned int q)
+{
+	if (q >= dev->queues)
+		return guest_fail(EINVAL, "kick of I/O queue %u of %u", q, dev->queues);
+	return kick_queue(&dev->io[q]);
+}
+
+int vscsi_send(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd)
+{
+	int err = vscsi_add(dev, q, cmd);
+
+	return err ?: vscsi_kick(dev, q);
 }
 
 int vscsi_collect(struct vscsi *dev, unsigned int q, int timeout_ms, struct vscsi_cmd **cmd)

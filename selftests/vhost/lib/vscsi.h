@@ -29,6 +29,7 @@ struct vscsi_opts {
 	enum vdev_thread thread;
 	size_t mem_size;	/* bytes of guest memory, 0 = 64 MiB */
 	struct gmem *mem;	/* use this instead of making one (stays the caller's) */
+	unsigned int target;	/* id that commands of a LUN go to; 0 = VSCSI_TARGET */
 };
 
 struct vscsi_queue {
@@ -47,7 +48,7 @@ struct vscsi {
 	char wwpn[64];		/* "" = no endpoint was ever set */
 	bool endpoint;		/* endpoint is set */
 	struct vscsi_queue ctl, evt;
-	unsigned int queues, first_vq;
+	unsigned int queues, first_vq, target;
 	struct vscsi_queue *io;	/* `queues` of them */
 };
 
@@ -119,10 +120,18 @@ int vscsi_exec(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd);
  * of the queue, -EAGAIN when there is none with @timeout_ms 0, -ETIMEDOUT.
  */
 int vscsi_send(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd);
+
+/* vscsi_send() in two steps, for many commands with one kick: the second is the device's due. */
+int vscsi_add(struct vscsi *dev, unsigned int q, struct vscsi_cmd *cmd);
+int vscsi_kick(struct vscsi *dev, unsigned int q);
+
 int vscsi_collect(struct vscsi *dev, unsigned int q, int timeout_ms, struct vscsi_cmd **cmd);
 
+/* The answer is UNIT ATTENTION, after which a driver sends the command again. */
+bool vscsi_attention(const struct vscsi_cmd *cmd);
+
 /*
- * Commands on LUN @lun of VSCSI_TARGET. 0 only for response OK and status GOOD; -EIO for any other
+ * Commands on LUN @lun of the device's target. 0 only for response OK and status GOOD; -EIO for any other
  * answer (guest_error() has the sense key and ASC), otherwise as vscsi_exec(). Like a driver they
  * try again after UNIT ATTENTION, which the first command after a reset gets.
  */
@@ -143,8 +152,9 @@ int vscsi_read16(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t l
 int vscsi_write16(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t lba,
 		  uint32_t blocks, const void *buf);
 
-/* Build a READ/WRITE CDB of 10 or 16 bytes. */
+/* Build a READ/WRITE CDB of 10 or 16 bytes, SYNCHRONIZE CACHE of all. */
 void vscsi_rw_cdb(uint8_t *cdb, bool write, unsigned int width, uint64_t lba, uint32_t blocks);
+void vscsi_sync_cdb(uint8_t *cdb);
 
 /*
  * Task management on the control queue: @subtype VIRTIO_SCSI_T_TMF_*, any value is sent as it is.

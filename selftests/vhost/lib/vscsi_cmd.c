@@ -14,6 +14,7 @@
 #define OP_READ_CAPACITY_10	0x25
 #define OP_READ_10		0x28
 #define OP_WRITE_10		0x2a
+#define OP_SYNCHRONIZE_CACHE_10	0x35
 #define OP_READ_16		0x88
 #define OP_WRITE_16		0x8a
 #define OP_SERVICE_ACTION_IN_16	0x9e
@@ -44,7 +45,7 @@ static uint64_t get_be(const uint8_t *from, unsigned int bytes)
 	return value;
 }
 
-static bool is_attention(const struct vscsi_cmd *cmd)
+bool vscsi_attention(const struct vscsi_cmd *cmd)
 {
 	return cmd->response == VIRTIO_SCSI_S_OK && cmd->status == SAM_CHECK_CONDITION &&
 	       (cmd->sense[2] & 15) == SENSE_UNIT_ATTENTION;
@@ -57,10 +58,10 @@ static int exec_good(struct vscsi *dev, unsigned int q, unsigned int lun, struct
 	unsigned int tries = ATTENTION_TRIES;
 	int err;
 
-	vscsi_lun(cmd->lun, VSCSI_TARGET, lun);
+	vscsi_lun(cmd->lun, dev->target, lun);
 	do {
 		err = vscsi_exec(dev, q, cmd);
-	} while (!err && is_attention(cmd) && --tries);
+	} while (!err && vscsi_attention(cmd) && --tries);
 	if (err)
 		return err;
 	if (cmd->response == VIRTIO_SCSI_S_OK && !cmd->status)
@@ -134,6 +135,12 @@ void vscsi_rw_cdb(uint8_t *cdb, bool write, unsigned int width, uint64_t lba, ui
 		put_be(cdb + 2, 4, lba);
 		put_be(cdb + 7, 2, blocks);
 	}
+}
+
+void vscsi_sync_cdb(uint8_t *cdb)
+{
+	memset(cdb, 0, VIRTIO_SCSI_CDB_SIZE);
+	cdb[0] = OP_SYNCHRONIZE_CACHE_10;
 }
 
 int vscsi_read(struct vscsi *dev, unsigned int q, unsigned int lun, uint64_t lba, uint32_t blocks,
