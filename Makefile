@@ -18,11 +18,14 @@ help:
 #: make demo [K=6.1]          boot a stock Debian kernel with our modules and do I/O with 1 and N workers
 #: make check [K=] [T=]       all tests, or those of kernel K, or those whose name matches T
 #: make check K=6.12 STOCK=1  the tests on the distribution's own modules: they fail where we differ
-#: make bench [K=6.1]         measure: instructions per I/O against stock, time to list many devices
+#: make bench [K=6.1]         measure: instructions per I/O against stock, time to list many devices,
+#:                            fio with one worker and with a worker for each virtqueue
 #: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
 #: make vm [K=6.1]            a shell in the test VM
 #: make paths [K=6.1]         print where image, modules and release of that VM are
 #: make vhost-ctl             build the administration tool into build/vhost-ctl
+#: make fio-engine            build fio's engine for vhost-scsi targets: build/fio-vhost-scsi/vhost-scsi.so
+#: make install-fio-engine    install it, and its manual
 #: make install               install vhost-ctl, its manual and its completion: DESTDIR=, PREFIX=/usr/local
 #: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
 #: make netlink               make what is generated from uapi/netlink/specs/vhost.yaml
@@ -74,7 +77,7 @@ include tools/fio-vhost-scsi/fio-vhost-scsi.mk
 
 clean:
 	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \
-		build/kselftest build/vhost-ctl build/logs build/export
+		build/kselftest build/vhost-ctl build/fio-vhost-scsi build/logs build/export
 
 distclean:
 	rm -rf build

@@ -7,20 +7,18 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "lib/guest.h"
 #include "lib/expect.h"
 #include "lib/owner.h"
+#include "lib/shell.h"
 #include "lib/vctl.h"
 
-#define LINE		512
 #define OUTPUT		(64 << 10)
 #define FIRST_VQ	2	/* of the I/O queues */
 #define ONLY_CPU	"0"
@@ -61,29 +59,8 @@ FIXTURE_TEARDOWN(ctl)
 	vctl_close(&self->v);
 }
 
-/* Run a line of shell with vhost-ctl in it; its exit code, with what it printed in @out. */
-static int run(char *out, const char *fmt, ...)
-{
-	char line[LINE];
-	size_t used = 0;
-	va_list ap;
-	int status;
-	FILE *pipe;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	pipe = popen(line, "r");
-	if (!pipe)
-		return guest_fail(errno, "cannot run '%s'", line);
-	used = fread(out, 1, OUTPUT - 1, pipe);
-	out[used] = 0;
-	status = pclose(pipe);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : guest_fail(EINTR, "'%s' died", line);
-}
-
 #define EXPECT_RUN(code, ...) \
-	EXPECT_EQ(code, run(self->out, __VA_ARGS__)) { \
+	EXPECT_EQ(code, shell_run(self->out, sizeof(self->out), __VA_ARGS__)) { \
 		TH_LOG("%s", self->out); \
 	}
 
@@ -235,11 +212,12 @@ TEST(name_that_target_tools_load_leads_to_our_module)
 {
 	char out[OUTPUT];
 
-	EXPECT_EQ(0, run(out, "modprobe -D tcm_vhost 2>&1")) {
+	EXPECT_EQ(0, shell_run(out, sizeof(out), "modprobe -D tcm_vhost 2>&1")) {
 		TH_LOG("%s", out);
 	}
 	EXPECT_NE(NULL, strstr(out, "vhost_scsi.ko"));
-	EXPECT_EQ(0, run(out, "vhost-ctl -n -o NAME,STATE,BUILD module show | grep vhost_scsi"));
+	EXPECT_EQ(0, shell_run(out, sizeof(out),
+			       "vhost-ctl -n -o NAME,STATE,BUILD module show | grep vhost_scsi"));
 	EXPECT_NE(NULL, strstr(out, "loaded")) {
 		TH_LOG("%s", out);
 	}

@@ -105,7 +105,8 @@ demo: vm-files build/tests/demo
 check:
 	@selftests/check
 
-bench: $(BENCHES) ctl-stage
+bench: $(BENCHES) ctl-stage build/fio-vhost-scsi/vm.cpio
+	@tools/setup/install bench
 	@$(MAKE) vm-files K=$(K)
 	@$(MAKE) vm-files K=$(K) STOCK=1
 	@selftests/bench/run $(K)

@@ -47,7 +47,7 @@ static int set_endpoint(struct vscsi *dev, const char *wwpn)
 	strncat(path, wwpn, 63);
 	if (access(path, F_OK))
 		return guest_fail(ENODEV, "there is no vhost target %s (see " TARGETS ")", wwpn);
-	return guest_fail(EBUSY, "target %s has no LUN and nexus, or is served by another vhost device",
+	return guest_fail(EBUSY, "target %s has no LUN and nexus, or serves another vhost device",
 			  wwpn);
 }
 

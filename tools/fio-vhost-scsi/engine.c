@@ -30,7 +30,8 @@ struct options {
 	.category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID
 
 static struct fio_option options[] = {
-	{ OPTION("wwpn", "Target", FIO_OPT_STR_STORE, wwpn, "Name of the vhost target, as naa.5001405...") },
+	{ OPTION("wwpn", "Target", FIO_OPT_STR_STORE, wwpn,
+		 "Name of the vhost target, as naa.5001405...") },
 	{ OPTION("tpgt", "Portal group", FIO_OPT_INT, tpgt, "Number of its portal group"),
 	  .def = "1", .minval = 1, .maxval = 255 },
 	{ OPTION("lun", "LUN", FIO_OPT_INT, lun, "Number of the LUN"),
@@ -204,7 +205,7 @@ static void describe_file(struct thread_data *td, const struct job *job)
 	fio_file_set_size_known(file);
 }
 
-static int setup(struct thread_data *td)
+static int prepare(struct thread_data *td)
 {
 	const struct options *o = td->eo;
 	struct job *job = calloc(1, sizeof(*job));
@@ -225,9 +226,15 @@ static int setup(struct thread_data *td)
 	if (err)
 		return fail(td, err, guest_error());
 	wrong = check_sizes(td, job);
-	if (wrong)
-		return fail(td, EINVAL, wrong);
-	describe_file(td, job);
+	return wrong ? fail(td, EINVAL, wrong) : 0;
+}
+
+/* Called before any job runs, or with create_serialize=0 after init() of a job that runs. */
+static int setup(struct thread_data *td)
+{
+	if (!td->io_ops_data && prepare(td))
+		return 1;
+	describe_file(td, td->io_ops_data);
 	return 0;
 }
 
@@ -235,9 +242,12 @@ static int setup(struct thread_data *td)
 
 static int init(struct thread_data *td)
 {
-	struct job *job = td->io_ops_data;
+	struct job *job;
 	int err;
 
+	if (!td->io_ops_data && prepare(td))
+		return 1;
+	job = td->io_ops_data;
 	job->events = calloc(td->o.iodepth, sizeof(*job->events));
 	job->queued = calloc(td->o.iodepth, sizeof(*job->queued));
 	if (!job->events || !job->queued)

@@ -30,4 +30,8 @@ $(ENGINE)/vhost-scsi.so: $(ENGINE_OBJECTS)
 
 fio-engine: $(ENGINE)/vhost-scsi.so
 
-.PHONY: fio-engine
+install-fio-engine: $(ENGINE)/vhost-scsi.so
+	@install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/fio $<
+	@install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 tools/fio-vhost-scsi/fio-vhost-scsi.8
+
+.PHONY: fio-engine install-fio-engine
