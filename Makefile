@@ -18,8 +18,8 @@ help:
 #: make demo [K=6.1]          boot a stock Debian kernel with our modules and do I/O with 1 and N workers
 #: make check [K=] [T=]       all tests, or those of kernel K, or those whose name matches T
 #: make check K=6.12 STOCK=1  the tests on the distribution's own modules: they fail where we differ
-#: make bench [K=6.1]         measure: instructions per I/O against stock, time to list many devices,
-#:                            fio with one worker and with a worker for each virtqueue
+#: make bench [K=6.1] [ONLY=] measure: instructions per I/O against stock (cost), time to list many devices
+#:                            (list), fio with one worker and with a worker for each virtqueue (workers)
 #: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
 #: make vm [K=6.1]            a shell in the test VM
 #: make paths [K=6.1]         print where image, modules and release of that VM are

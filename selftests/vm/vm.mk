@@ -109,6 +109,6 @@ bench: $(BENCHES) ctl-stage build/fio-vhost-scsi/vm.cpio
 	@tools/setup/install bench
 	@$(MAKE) vm-files K=$(K)
 	@$(MAKE) vm-files K=$(K) STOCK=1
-	@selftests/bench/run $(K)
+	@selftests/bench/run $(K) $(ONLY)
 
 .PHONY: tests vm-files vm paths demo bench check

@@ -454,7 +454,7 @@ static int getevents(struct thread_data *td, unsigned int min, unsigned int max,
 		if (err == -ETIMEDOUT)
 			guest_fail(ETIMEDOUT, "no answer within %u s, %u commands in flight",
 				   o->cmd_timeout, vq->in_flight);
-		n = err ? : reap(job, n, max);
+		n = err ?: reap(job, n, max);
 	}
 	if (n < 0)
 		fail(td, n, guest_error());
