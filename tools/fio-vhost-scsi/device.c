@@ -35,7 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shared *devices;
 static struct known *luns;
 
-/* What the kernel says of a target that is not there, or in use, depends on what others there are. */
+/* What the kernel says of a target that is absent, or in use, depends on which others exist. */
 static int set_endpoint(struct vscsi *dev, const char *wwpn)
 {
 	char path[sizeof(TARGETS) + 64];
