@@ -179,8 +179,7 @@ FIO_TEST(mistakes_of_jobs_together_are_told)
 		   "--workers=2", self->target->wwpn);
 	EXPECT_TOLD("same workers=");
 	EXPECT_FIO(2, "--rw=read --thread=1 --numjobs=2 --create_serialize=0");
-	EXPECT_TOLD("create_serialize=1");
-	EXPECT_FIO(0, "--rw=read --size=64k --create_serialize=0");
+	EXPECT_TOLD("create_serialize=0");
 }
 
 FIO_TEST(target_in_use_is_told)

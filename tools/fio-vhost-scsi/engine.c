@@ -151,8 +151,6 @@ static const char *find_sharers(struct thread_data *me, struct job *job)
 	}
 	if (shape->queues > 1 && !me->o.use_thread)
 		return "jobs that run at once on a target share a device, which takes thread=1";
-	if (shape->queues > 1 && !me->o.create_serialize)
-		return "jobs that run at once on a target take create_serialize=1";
 	if (shape->queues > QUEUES_MAX)
 		return "more jobs run at once on the target than a device has queues (128)";
 	return conflict ? "jobs that run at once on a target must have the same workers=" : NULL;
@@ -205,7 +203,8 @@ static void describe_file(struct thread_data *td, const struct job *job)
 	fio_file_set_size_known(file);
 }
 
-static int prepare(struct thread_data *td)
+/* Called for all jobs before the first one runs: a job that ends takes its options with it. */
+static int setup(struct thread_data *td)
 {
 	const struct options *o = td->eo;
 	struct job *job = calloc(1, sizeof(*job));
@@ -226,15 +225,9 @@ static int prepare(struct thread_data *td)
 	if (err)
 		return fail(td, err, guest_error());
 	wrong = check_sizes(td, job);
-	return wrong ? fail(td, EINVAL, wrong) : 0;
-}
-
-/* Called before any job runs, or with create_serialize=0 after init() of a job that runs. */
-static int setup(struct thread_data *td)
-{
-	if (!td->io_ops_data && prepare(td))
-		return 1;
-	describe_file(td, td->io_ops_data);
+	if (wrong)
+		return fail(td, EINVAL, wrong);
+	describe_file(td, job);
 	return 0;
 }
 
@@ -242,12 +235,11 @@ static int setup(struct thread_data *td)
 
 static int init(struct thread_data *td)
 {
-	struct job *job;
+	struct job *job = td->io_ops_data;
 	int err;
 
-	if (!td->io_ops_data && prepare(td))
-		return 1;
-	job = td->io_ops_data;
+	if (!job)	/* setup() would come after us, while other jobs run or have ended */
+		return fail(td, EINVAL, "create_serialize=0 does not go with this engine");
 	job->events = calloc(td->o.iodepth, sizeof(*job->events));
 	job->queued = calloc(td->o.iodepth, sizeof(*job->queued));
 	if (!job->events || !job->queued)
