@@ -21,7 +21,7 @@ help:
 #: make bench [K=6.1] [ONLY=] measure: instructions per I/O against stock (cost), time to list many devices
 #:                            (list), fio with one worker and with a worker for each virtqueue (workers)
 #: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
-#: make vm [K=6.1]            a shell in the test VM
+#: make vm [K=6.1] [E2E=1]    a shell in the test VM; with E2E=1 a Debian 12 with QEMU, targetcli and fio
 #: make paths [K=6.1]         print where image, modules and release of that VM are
 #: make vhost-ctl             build the administration tool into build/vhost-ctl
 #: make fio-engine            build fio's engine for vhost-scsi targets: build/fio-vhost-scsi/vhost-scsi.so
@@ -72,12 +72,14 @@ netlink:
 	@kernel/scripts/netlink
 
 include selftests/vm/vm.mk
+include selftests/e2e/e2e.mk
 include tools/vhost-ctl/vhost-ctl.mk
 include tools/fio-vhost-scsi/fio-vhost-scsi.mk
 
 clean:
 	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \
-		build/kselftest build/vhost-ctl build/fio-vhost-scsi build/logs build/export
+		build/kselftest build/vhost-ctl build/fio-vhost-scsi build/logs build/export \
+		build/e2e/files build/e2e/obj
 
 distclean:
 	rm -rf build

@@ -19,7 +19,6 @@
 #include "lib/shell.h"
 #include "lib/vctl.h"
 
-#define OUTPUT		(64 << 10)
 #define FIRST_VQ	2	/* of the I/O queues */
 #define ONLY_CPU	"0"
 #define SAVED		"/tmp/saved-map"
@@ -32,7 +31,7 @@ FIXTURE(ctl) {
 	struct owner owner;
 	struct proc *proc;
 	struct vctl_dev dev;
-	char out[OUTPUT];
+	char out[SHELL_OUTPUT];
 };
 
 FIXTURE_THREADS(ctl);
@@ -210,7 +209,7 @@ TEST_F(ctl, monitor_tells_what_happens)
 /* covers: T6 */
 TEST(name_that_target_tools_load_leads_to_our_module)
 {
-	char out[OUTPUT];
+	char out[SHELL_OUTPUT];
 
 	EXPECT_EQ(0, shell_run(out, sizeof(out), "modprobe -D tcm_vhost 2>&1")) {
 		TH_LOG("%s", out);

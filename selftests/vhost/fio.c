@@ -18,7 +18,6 @@
 #define FIO		"/bin/fio"	/* this program shadows it in the path */
 #define ENGINE		"--ioengine=external:/lib/vhost-scsi.so"
 #define LUN_BYTES	(16 << 20)
-#define OUTPUT		(64 << 10)
 #define BLOCK		512
 #define START_MS	guest_patience(20000)	/* fio loads more than sixty libraries */
 #define SECONDS		120
@@ -26,7 +25,7 @@
 
 FIXTURE(fio) {
 	struct lio *target;
-	char out[OUTPUT];
+	char out[SHELL_OUTPUT];
 };
 
 FIXTURE_SETUP(fio)
@@ -79,7 +78,7 @@ static void list_jobs(const struct lio *target, const struct job *jobs, unsigned
 
 	line[0] = 0;
 	for (i = 0; i < n; i++)
-		used += snprintf(line + used, OUTPUT - used,
+		used += snprintf(line + used, SHELL_OUTPUT - used,
 				 " --name=j%u " ENGINE " --wwpn=%s --stonewall --rw=write %s", i,
 				 target->wwpn, jobs[i].options);
 }
@@ -99,7 +98,7 @@ FIO_TEST(what_is_written_is_read_back)
 	const unsigned int n = sizeof(shapes) / sizeof(shapes[0]), jobs = n - 2 + 4 + 5;
 	const char *at = self->out;
 	unsigned int good = 0;
-	char line[OUTPUT];
+	char line[SHELL_OUTPUT];
 
 	list_jobs(self->target, shapes, n, line);
 	EXPECT_SHELL(0, FIO " --verify=crc32c --verify_fatal=1 %s 2>&1", line);
@@ -163,7 +162,7 @@ FIO_TEST(mistakes_of_a_job_are_told)
 	};
 	/* The last of them is two jobs, and there is one without a target. */
 	const unsigned int n = sizeof(mistakes) / sizeof(mistakes[0]), failures = n + 2;
-	char line[OUTPUT];
+	char line[SHELL_OUTPUT];
 	unsigned int i;
 
 	list_jobs(self->target, mistakes, n, line);

@@ -29,7 +29,7 @@
 #define VERDICT_S 180	/* kmemleak scans twice */
 
 struct options {
-	const char *kernel, *initrd, *list, *log_prefix, *append, *smp, *memory;
+	const char *kernel, *initrd, *disk, *list, *log_prefix, *append, *smp, *memory;
 	bool interactive;
 	bool count;	/* one tick of the TSC is one executed instruction */
 	bool output;	/* show what the programs print, and of the results only failures */
@@ -68,9 +68,16 @@ static _Noreturn void die(const char *fmt, ...)
 
 #define MAX_ARGS	40
 
+static char **add_args(char **end, char *const *more)
+{
+	while (*more)
+		*end++ = *more++;
+	return end;
+}
+
 static _Noreturn void exec_qemu(const char *console, const char *verdict, const char *mode)
 {
-	char append[1024];
+	char append[1024], drive[512];
 	char *argv[MAX_ARGS] = {
 		"qemu-system-x86_64", "-m", (char *)options.memory, "-nodefaults",
 		"-no-user-config", "-display", "none", "-no-reboot",
@@ -86,16 +93,19 @@ static _Noreturn void exec_qemu(const char *console, const char *verdict, const 
 	char *const timed[] = {
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", (char *)options.smp, NULL,
 	};
-	char *const *more = options.count ? counted : timed;
-	int argc = 0;
+	char *const disk[] = { "-drive", drive, NULL };
+	char *const none[] = { NULL };
+	char **end = argv;
 
 	snprintf(append, sizeof(append),
 		 "console=ttyS0 quiet panic=-1 panic_on_warn=1 oops=panic mitigations=off nokaslr "
-		 "%s %s", mode, options.append);
-	while (argv[argc])
-		argc++;
-	while (*more && argc < MAX_ARGS - 1)
-		argv[argc++] = *more++;
+		 "%s %s %s", mode, options.disk ? "vm.disk" : "", options.append);
+	/* What is written to the disk is forgotten at the end. */
+	snprintf(drive, sizeof(drive), "file=%s,if=virtio,format=raw,snapshot=on", options.disk);
+	while (*end)
+		end++;
+	end = add_args(end, options.count ? counted : timed);
+	add_args(end, options.disk ? disk : none);
 	execvp(argv[0], argv);
 	fprintf(stderr, "boot: qemu-system-x86_64: %s: run 'make setup'\n", strerror(errno));
 	_exit(127);
@@ -327,7 +337,7 @@ static void read_list(void)
 
 static _Noreturn void usage(void)
 {
-	die("usage: boot -k KERNEL -i INITRD {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
+	die("usage: boot -k KERNEL -i INITRD [-d DISK] {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
 	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-c] [-O]");
 }
 
@@ -338,7 +348,8 @@ static void read_options(int argc, char **argv)
 		char opt;
 		const char **value;
 	} values[] = {
-		{ 'k', &options.kernel }, { 'i', &options.initrd }, { 'l', &options.list },
+		{ 'k', &options.kernel }, { 'i', &options.initrd }, { 'd', &options.disk },
+		{ 'l', &options.list },
 		{ 'n', &report.base }, { 'o', &options.log_prefix }, { 'a', &options.append },
 		{ 's', &options.smp }, { 'm', &options.memory }, { 't', &total },
 		{ 'r', &report.results_path }, { 'e', &report.skips_path },
@@ -346,7 +357,7 @@ static void read_options(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "k:i:l:n:o:a:s:m:t:r:e:x:cIO")) != -1) {
+	while ((opt = getopt(argc, argv, "k:i:d:l:n:o:a:s:m:t:r:e:x:cIO")) != -1) {
 		if (opt == '?')
 			usage();
 		options.interactive |= opt == 'I';

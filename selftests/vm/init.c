@@ -6,6 +6,7 @@
  * Parameters on the kernel's command line:
  *	vm.shell	a shell on the console instead of tests
  *	vm.first=N	leave out the first N tests (they ran in an earlier boot)
+ *	vm.disk		the root file system is on a virtio disk; ours stays for what is ours
  *	vm.output	send the programs' output to the verdict channel, too
  *	PATIENCE=N	the tests' limits are N times as long: our environment, and theirs
  */
@@ -25,6 +26,9 @@
 #include <unistd.h>
 
 #include "vm.h"
+
+#define ROOT	"/disk"
+#define DISK_MS	10000
 
 static const char * const mounts[][2] = {
 	{ "proc", "/proc" },
@@ -171,6 +175,38 @@ static void load_modules(void)
 	mount("configfs", "/sys/kernel/config", "configfs", 0, NULL);
 }
 
+/*
+ * Go over to the root file system on the disk. The mounts, the tests and the modules come along, so that all
+ * looks there as it does here.
+ */
+static void enter_disk(void)
+{
+	static const char * const kept[] = { "/proc", "/sys", "/dev", "/tmp", "/run", "/tests",
+					     "/lib/modules" };
+	long end = now_ms() + DISK_MS;
+
+	if (system("modprobe -a virtio_pci virtio_blk ext4"))
+		give_up("the modules for the disk cannot be loaded, see the console");
+	mkdir(ROOT, 0755);
+	while (mount("/dev/vda", ROOT, "ext4", 0, NULL)) {
+		if (now_ms() > end)
+			give_up("mount of the disk: %s", strerror(errno));
+		usleep(10000);
+	}
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		char path[80];
+
+		snprintf(path, sizeof(path), ROOT "%s", kept[i]);
+		mkdir(path, 0755);
+		if (mount(kept[i], path, NULL, MS_BIND | MS_REC, NULL))
+			give_up("%s cannot be put into the disk's files: %s", kept[i],
+				strerror(errno));
+	}
+	if (chroot(ROOT) || chdir("/"))
+		give_up("chroot: %s", strerror(errno));
+	setenv("PATH", "/tests:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", 1);
+}
+
 static void run_shell(void)
 {
 	static char * const argv[] = { "-sh", NULL };
@@ -235,6 +271,8 @@ int main(void)
 	setenv("HOME", "/tmp", 1);
 	read_file("/proc/cmdline", cmdline, sizeof(cmdline));
 	load_modules();
+	if (strstr(cmdline, "vm.disk"))
+		enter_disk();
 	say("READY");
 	if (strstr(cmdline, "vm.shell")) {
 		run_shell();

@@ -91,8 +91,8 @@ build/fio-vhost-scsi/vm.cpio: build/fio-vhost-scsi/vhost-scsi.so selftests/vm/mk
 
 vm-files: build/vm/boot build/vhost-ctl/vm.cpio $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
 
-vm: vm-files tests
-	@selftests/vm/run $(K) shell
+vm: $(if $(E2E),e2e-files,vm-files tests)
+	@E2E=$(E2E) selftests/vm/run $(K) shell
 
 paths:
 	@$(MAKE) vm-files K=$(K) >&2

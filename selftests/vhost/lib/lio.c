@@ -41,7 +41,7 @@ static void lun_path(const struct lio *target, unsigned int lun, char *path, siz
 	snprintf(path, size, LIO_FABRIC "/%s/tpgt_1/lun/lun_%u", target->wwpn, lun);
 }
 
-static void file_path(const struct lio *target, unsigned int lun, char *path, size_t size)
+void lio_file(const struct lio *target, unsigned int lun, char *path, size_t size)
 {
 	snprintf(path, size, "%s/%s.lun%u", target->opts.dir ?: "/tmp", target->wwpn, lun);
 }
@@ -52,7 +52,7 @@ static int make_file(const struct lio *target, unsigned int lun)
 	FILE *file;
 	int err = 0;
 
-	file_path(target, lun, path, sizeof(path));
+	lio_file(target, lun, path, sizeof(path));
 	file = fopen(path, "we");
 	if (!file)
 		return guest_fail(errno, "create %s", path);
@@ -71,7 +71,7 @@ static int control_text(const struct lio *target, unsigned int lun, char *text, 
 			 target->opts.backend == LIO_NULLIO ? ",rd_nullio=1" : "");
 		return 0;
 	}
-	file_path(target, lun, path, sizeof(path));
+	lio_file(target, lun, path, sizeof(path));
 	snprintf(text, size, "fd_dev_name=%s,fd_dev_size=%zu", path, target->opts.size);
 	return make_file(target, lun);
 }
@@ -119,7 +119,7 @@ int lio_remove_lun(struct lio *target, unsigned int lun)
 
 	lun_path(target, lun, path, sizeof(path));
 	store_path(target, lun, store, sizeof(store));
-	file_path(target, lun, file, sizeof(file));
+	lio_file(target, lun, file, sizeof(file));
 	err = lio_remove_lun_dir(path);
 	if (!err)
 		err = lio_rmdir(store);
@@ -181,7 +181,7 @@ static int undo(const void *what)
 	if (err)
 		return err;
 	for (lun = 0; lun < LIO_LUNS_MAX && target->opts.backend == LIO_FILEIO; lun++) {
-		file_path(target, lun, file, sizeof(file));
+		lio_file(target, lun, file, sizeof(file));
 		unlink(file);
 	}
 	return 0;

@@ -61,6 +61,9 @@ int lio_remove_lun(struct lio *target, unsigned int lun);
 /* Backstore attribute core/<plugin>_<hba>/<name>/attrib/<attribute>, e.g. "emulate_pr", "0". */
 int lio_set_attrib(struct lio *target, unsigned int lun, const char *attribute, const char *value);
 
+/* The file of a LUN on LIO_FILEIO; what is written to it, the LUN has. */
+void lio_file(const struct lio *target, unsigned int lun, char *path, size_t size);
+
 /* Number of LIO objects (targets, backstores) in configfs whose names are ours, of any process. */
 int lio_count_leftovers(void);
 
