@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 	int code, flushed;
 
 	keep_standard_files();
-	signal(SIGPIPE, SIG_IGN);	/* a reader that is gone is an error to tell */
+	signal(SIGPIPE, SIG_IGN);	/* a reader that is gone must not end a change halfway */
 	code = parse_options(argc, argv, &want_help, &want_version);
 	if (code)
 		return code;

@@ -357,7 +357,8 @@ int out_flush(void)
 
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	if (!told)
+	/* Whoever closes a pipe, as head does, has seen enough. */
+	if (!told && errno != EPIPE)
 		fail_errno(EXIT_USAGE, errno, "cannot write to stdout");
 	told = true;
 	return EXIT_USAGE;
