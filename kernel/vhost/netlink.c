@@ -411,6 +411,7 @@ int vhost_nl_worker_new_doit(struct sk_buff *skb, struct genl_info *info)
 		vhost_nl_destroy_workers(made);
 		goto free;
 	}
+	vhost_policy_chosen(dev);
 	vhost_nl_publish_workers(dev, made);
 	err = vhost_nl_reply_ids(info, VHOST_CMD_WORKER_NEW, VHOST_A_WORKER_DEV_ID,
 				 VHOST_A_WORKER_NEW_ID, dev, made);
@@ -490,6 +491,8 @@ int vhost_nl_worker_del_doit(struct sk_buff *skb, struct genl_info *info)
 	dev = worker->dev;
 
 	err = vhost_worker_free(dev, worker->id, VHOST_NL_TIMEOUT);
+	if (!err)
+		vhost_policy_chosen(dev);
 	if (err == -ETIMEDOUT)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[VHOST_A_WORKER_ID],
 				    "the worker does not come to an end in time, it stays");
@@ -500,6 +503,12 @@ int vhost_nl_worker_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* The map ----------------------------------------------------------------- */
+
+/* Whether the map is in force after what vhost_workers_attach() returned. */
+static bool vhost_nl_map_changed(int err)
+{
+	return !err || err == -EINTR || err == -ETIMEDOUT;
+}
 
 int vhost_nl_vq_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -516,6 +525,8 @@ int vhost_nl_vq_set_doit(struct sk_buff *skb, struct genl_info *info)
 		goto unlock;
 
 	err = vhost_workers_attach(dev, &entry, 1, VHOST_NL_TIMEOUT);
+	if (vhost_nl_map_changed(err))
+		vhost_policy_chosen(dev);
 	blame = err == -ENOBUFS ? VHOST_A_VQ_INDEX : VHOST_A_VQ_WORKER_ID;
 	if (err == -ENODEV)
 		NL_SET_ERR_MSG(info->extack, "no such worker");
@@ -642,12 +653,6 @@ gap:
 				   "the numbers of new workers have a gap");
 }
 
-/* Whether the map is in force after what vhost_workers_attach() returned. */
-static bool vhost_nl_map_changed(int err)
-{
-	return !err || err == -EINTR || err == -ETIMEDOUT;
-}
-
 static int vhost_nl_map_apply(struct vhost_nl_map *m, struct vhost_dev *dev,
 			      struct genl_info *info)
 {
@@ -666,6 +671,7 @@ static int vhost_nl_map_apply(struct vhost_nl_map *m, struct vhost_dev *dev,
 	vhost_nl_publish_workers(dev, made);
 	err = vhost_workers_attach(dev, m->map, m->n, VHOST_NL_TIMEOUT);
 	if (vhost_nl_map_changed(err)) {
+		vhost_policy_chosen(dev);
 		sent = vhost_nl_reply_ids(info, VHOST_CMD_MAP_SET, VHOST_A_MAP_DEV_ID,
 					  VHOST_A_MAP_NEW_ID, dev, made);
 		err = err ?: sent;
@@ -733,6 +739,8 @@ int __init vhost_nl_init(void)
 	err = genl_register_family(&vhost_nl_family);
 	if (err)
 		vhost_reaper_exit();
+	else
+		vhost_policy_tell(true);
 	return err;
 }
 
@@ -741,6 +749,7 @@ int __init vhost_nl_init(void)
  */
 void vhost_nl_exit(void)
 {
+	vhost_policy_tell(false);
 	genl_unregister_family(&vhost_nl_family);
 	vhost_reaper_exit();
 }

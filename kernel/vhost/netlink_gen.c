@@ -67,8 +67,18 @@ const struct nla_policy vhost_map_set_nl_policy[VHOST_A_MAP_ENTRY + 1] = {
 	[VHOST_A_MAP_ENTRY] = NLA_POLICY_NESTED(vhost_entry_nl_policy),
 };
 
+/* VHOST_CMD_POLICY_GET - do */
+const struct nla_policy vhost_policy_get_nl_policy[VHOST_A_POLICY_PAD + 1] = {
+};
+
+/* VHOST_CMD_POLICY_SET - do */
+const struct nla_policy vhost_policy_set_nl_policy[VHOST_A_POLICY_COUNT + 1] = {
+	[VHOST_A_POLICY_KIND] = NLA_POLICY_MAX(NLA_U32, 3),
+	[VHOST_A_POLICY_COUNT] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
 /* Ops table for vhost */
-const struct genl_ops vhost_nl_ops[8] = {
+const struct genl_ops vhost_nl_ops[10] = {
 	{
 		.cmd		= VHOST_CMD_DEV_GET,
 		.doit		= vhost_nl_dev_get_doit,
@@ -119,6 +129,18 @@ const struct genl_ops vhost_nl_ops[8] = {
 		.doit		= vhost_nl_map_set_doit,
 		.policy		= vhost_map_set_nl_policy,
 		.maxattr	= VHOST_A_MAP_ENTRY,
+	},
+	{
+		.cmd		= VHOST_CMD_POLICY_GET,
+		.doit		= vhost_nl_policy_get_doit,
+		.policy		= vhost_policy_get_nl_policy,
+		.maxattr	= VHOST_A_POLICY_PAD,
+	},
+	{
+		.cmd		= VHOST_CMD_POLICY_SET,
+		.doit		= vhost_nl_policy_set_doit,
+		.policy		= vhost_policy_set_nl_policy,
+		.maxattr	= VHOST_A_POLICY_COUNT,
 	},
 };
 

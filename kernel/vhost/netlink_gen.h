@@ -30,8 +30,12 @@ extern const struct nla_policy vhost_vq_set_nl_policy[VHOST_A_VQ_WORKER_ID + 1];
 
 extern const struct nla_policy vhost_map_set_nl_policy[VHOST_A_MAP_ENTRY + 1];
 
+extern const struct nla_policy vhost_policy_get_nl_policy[VHOST_A_POLICY_PAD + 1];
+
+extern const struct nla_policy vhost_policy_set_nl_policy[VHOST_A_POLICY_COUNT + 1];
+
 /* Ops table for vhost */
-extern const struct genl_ops vhost_nl_ops[8];
+extern const struct genl_ops vhost_nl_ops[10];
 
 int vhost_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int vhost_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
@@ -45,6 +49,8 @@ int vhost_nl_vq_get_doit(struct sk_buff *skb, struct genl_info *info);
 int vhost_nl_vq_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int vhost_nl_vq_set_doit(struct sk_buff *skb, struct genl_info *info);
 int vhost_nl_map_set_doit(struct sk_buff *skb, struct genl_info *info);
+int vhost_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info);
+int vhost_nl_policy_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	VHOST_NLGRP_EVENTS,

@@ -79,6 +79,17 @@ static u32 vhost_nl_vqs_used(struct vhost_dev *dev)
 	return used;
 }
 
+static bool vhost_nl_put_policy(struct sk_buff *skb, struct vhost_dev *dev)
+{
+	char text[VHOST_POLICY_TEXT];
+
+	if (!dev->workers.many)
+		return true;
+	return (!vhost_policy_text(dev, text, sizeof(text)) ||
+		!nla_put_string(skb, VHOST_A_DEV_POLICY, text)) &&
+	       !nla_put_u32(skb, VHOST_A_DEV_POLICY_FAILED, dev->workers.policy.failed);
+}
+
 static bool vhost_nl_put_owner(struct vhost_nl_msg *msg, struct vhost_dev *dev)
 {
 	struct task_struct *task;
@@ -124,7 +135,8 @@ static int vhost_nl_fill_dev(struct vhost_nl_msg *msg, struct vhost_dev *dev)
 	     !nla_put_u32(skb, VHOST_A_DEV_WORKERS, workers->count) &&
 	     !nla_put_u32(skb, VHOST_A_DEV_MAX_WORKERS, vhost_workers_max(dev)) &&
 	     (!workers->wwpn[0] ||
-	      !nla_put_string(skb, VHOST_A_DEV_WWPN, workers->wwpn));
+	      !nla_put_string(skb, VHOST_A_DEV_WWPN, workers->wwpn)) &&
+	     vhost_nl_put_policy(skb, dev);
 	return vhost_nl_end(msg, hdr, ok);
 }
 

@@ -581,6 +581,7 @@ void vhost_workers_init(struct vhost_dev *dev)
 	dev->workers.count = 0;
 	dev->workers.closing = false;
 	vhost_registry_init(dev);
+	vhost_policy_init(dev);
 	for (i = 0; i < dev->nvqs; i++) {
 		RCU_INIT_POINTER(dev->vqs[i]->worker, NULL);
 		atomic64_set(&dev->vqs[i]->counts.kicks, 0);
@@ -613,6 +614,7 @@ int vhost_workers_start(struct vhost_dev *dev)
 	}
 
 	mutex_lock(&dev->workers.lock);
+	vhost_policy_reset(dev);
 	vhost_worker_publish(worker);
 	for (i = 0; i < dev->nvqs && !worker->killed; i++) {
 		rcu_assign_pointer(dev->vqs[i]->worker, worker);
@@ -696,8 +698,8 @@ static int vhost_map_check(struct vhost_dev *dev,
 }
 
 /*
- * Change one pointer, and remember in @b the worker that needs a flush. Tell
- * whether it was another one.
+ * Change one pointer, and remember in @b, unless it is NULL, the worker that
+ * needs a flush. Tell whether it was another one.
  */
 static bool vhost_map_set(struct vhost_virtqueue *vq, u32 index,
 			  struct vhost_worker *new, struct vhost_barrier *b)
@@ -713,7 +715,7 @@ static bool vhost_map_set(struct vhost_virtqueue *vq, u32 index,
 
 	if (old) {
 		vhost_worker_detach_vq(old);
-		if (vhost_vq_is_live(vq))
+		if (b && vhost_vq_is_live(vq))
 			vhost_barrier_add(b, old->id);
 	} else if (vq->handle_kick) {
 		/* A kick that found no worker was dropped: look again. */
@@ -727,11 +729,12 @@ static bool vhost_map_set(struct vhost_virtqueue *vq, u32 index,
  * @dev: the device
  * @map: pairs of virtqueue index and worker id
  * @n: number of pairs
- * @timeout: how long to wait for the workers that lose a virtqueue, in jiffies
+ * @timeout: how long to wait for the workers that lose a virtqueue, in jiffies;
+ *	0: wait for nothing, and earlier work may run at any later time
  *
  * All or nothing: either every pair is in force, or the map is as it was. The
  * virtqueues keep running. Work queued before the call has run when it returns
- * 0. However many virtqueues move, there is one grace period, and none if none
+ * 0, if it waits. However many virtqueues move, there is one grace period, and none if none
  * of them is live.
  *
  * Context: D held. Takes L; waits for workers without it.
@@ -744,15 +747,16 @@ int vhost_workers_attach(struct vhost_dev *dev,
 			 const struct vhost_vring_worker *map, unsigned int n,
 			 long timeout)
 {
+	struct vhost_barrier *b = NULL;
 	bool changed = false;
-	struct vhost_barrier *b;
 	unsigned int i;
 	int err;
 
 	lockdep_assert_held(&dev->mutex);
 
-	b = vhost_barrier_alloc(n);
-	if (!b)
+	if (timeout)
+		b = vhost_barrier_alloc(n);
+	if (timeout && !b)
 		return -ENOMEM;
 
 	mutex_lock(&dev->workers.lock);
@@ -770,6 +774,8 @@ int vhost_workers_attach(struct vhost_dev *dev,
 	if (changed)
 		vhost_nl_map_event(dev, map, n);
 
+	if (!b)
+		return err;
 	if (err || vhost_barrier_is_empty(b)) {
 		vhost_barrier_put(b);
 		return err;

@@ -18,7 +18,6 @@
 #ifndef _VHOST_WORKER_H
 #define _VHOST_WORKER_H
 
-#include <linux/completion.h>
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/llist.h>
@@ -30,6 +29,8 @@
 #include <linux/workqueue.h>
 #include <linux/vhost_netlink.h>
 #include <linux/vhost_worker.h>
+
+#include "policy.h"
 
 struct task_struct;
 struct pid;
@@ -151,6 +152,7 @@ struct vhost_worker {
  * @wwpn: L: name of the target that it leads to, or empty
  * @users: who has found the device, see vhost_dev_get(), and its file
  * @unused: completed when @users has fallen to 0
+ * @policy: what the default policy did
  */
 struct vhost_workers {
 	struct mutex	lock;	/* L */
@@ -168,6 +170,9 @@ struct vhost_workers {
 	char			wwpn[VHOST_WWPN_SIZE];
 	refcount_t		users;
 	struct completion	unused;
+
+	/* policy.c */
+	struct vhost_dev_policy	policy;
 };
 
 /**
@@ -230,6 +235,9 @@ struct vhost_worker *vhost_vq_worker(struct vhost_virtqueue *vq);
 int vhost_workers_attach(struct vhost_dev *dev,
 			 const struct vhost_vring_worker *map, unsigned int n,
 			 long timeout);
+
+/* worker_ioctl.c, for policy.c */
+void vhost_worker_offer(struct vhost_worker *worker);
 
 /* registry.c */
 void vhost_registry_init(struct vhost_dev *dev);

@@ -22,6 +22,22 @@ static_assert(VHOST_GET_FORK_FROM_OWNER == 0x8001AF85);
 static_assert(sizeof(struct vhost_worker_state) == 4);
 static_assert(sizeof(struct vhost_vring_worker) == 8);
 
+/**
+ * vhost_worker_offer - let a new worker be found, and tell listeners of it
+ * @worker: fresh from vhost_worker_create()
+ *
+ * Context: D held. Takes L.
+ */
+void vhost_worker_offer(struct vhost_worker *worker)
+{
+	struct vhost_dev *dev = worker->dev;
+
+	mutex_lock(&dev->workers.lock);
+	vhost_worker_publish(worker);
+	mutex_unlock(&dev->workers.lock);
+	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_ADD_NTF);
+}
+
 static long vhost_new_worker(struct vhost_dev *dev, void __user *argp)
 {
 	struct vhost_worker_state state;
@@ -38,10 +54,7 @@ static long vhost_new_worker(struct vhost_dev *dev, void __user *argp)
 		return -EFAULT;
 	}
 
-	mutex_lock(&dev->workers.lock);
-	vhost_worker_publish(worker);
-	mutex_unlock(&dev->workers.lock);
-	vhost_nl_worker_event(worker, VHOST_CMD_WORKER_ADD_NTF);
+	vhost_worker_offer(worker);
 	return 0;
 }
 
@@ -110,16 +123,22 @@ long vhost_worker_ioctl(struct vhost_dev *dev, unsigned int ioctl,
 
 	switch (ioctl) {
 	case VHOST_NEW_WORKER:
-		return vhost_new_worker(dev, argp);
+		err = vhost_new_worker(dev, argp);
+		break;
 	case VHOST_FREE_WORKER:
-		return vhost_free_worker(dev, argp);
+		err = vhost_free_worker(dev, argp);
+		break;
 	case VHOST_ATTACH_VRING_WORKER:
-		return vhost_attach_vring_worker(dev, argp);
+		err = vhost_attach_vring_worker(dev, argp);
+		break;
 	case VHOST_GET_VRING_WORKER:
 		return vhost_get_vring_worker(dev, argp);
 	default:
 		return -ENOIOCTLCMD;
 	}
+	if (!err)
+		vhost_policy_chosen(dev);
+	return err;
 }
 EXPORT_SYMBOL_GPL(vhost_worker_ioctl);
 

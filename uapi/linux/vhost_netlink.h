@@ -20,6 +20,22 @@ enum vhost_thread_kind {
 	VHOST_THREAD_KIND_TASK,
 };
 
+/**
+ * enum vhost_policy_kind - How many workers a device gets if nobody chooses
+ *   them.
+ * @VHOST_POLICY_KIND_SINGLE: The one that SET_OWNER makes.
+ * @VHOST_POLICY_KIND_PER_VQ: One for each virtqueue that carries data.
+ * @VHOST_POLICY_KIND_PER_CPU: As many as CPUs are online when a virtqueue
+ *   comes into use.
+ * @VHOST_POLICY_KIND_COUNT: As many as policy.count says.
+ */
+enum vhost_policy_kind {
+	VHOST_POLICY_KIND_SINGLE,
+	VHOST_POLICY_KIND_PER_VQ,
+	VHOST_POLICY_KIND_PER_CPU,
+	VHOST_POLICY_KIND_COUNT,
+};
+
 #define VHOST_CPUS_MAX	1023
 
 enum {
@@ -33,6 +49,8 @@ enum {
 	VHOST_A_DEV_WORKERS,
 	VHOST_A_DEV_MAX_WORKERS,
 	VHOST_A_DEV_WWPN,
+	VHOST_A_DEV_POLICY,
+	VHOST_A_DEV_POLICY_FAILED,
 
 	__VHOST_A_DEV_MAX,
 	VHOST_A_DEV_MAX = (__VHOST_A_DEV_MAX - 1)
@@ -91,6 +109,15 @@ enum {
 };
 
 enum {
+	VHOST_A_POLICY_KIND = 1,
+	VHOST_A_POLICY_COUNT,
+	VHOST_A_POLICY_PAD,
+
+	__VHOST_A_POLICY_MAX,
+	VHOST_A_POLICY_MAX = (__VHOST_A_POLICY_MAX - 1)
+};
+
+enum {
 	VHOST_CMD_DEV_GET = 1,
 	VHOST_CMD_DEV_ADD_NTF,
 	VHOST_CMD_DEV_CHANGE_NTF,
@@ -106,6 +133,9 @@ enum {
 	VHOST_CMD_VQ_SET,
 	VHOST_CMD_MAP_SET,
 	VHOST_CMD_MAP_NTF,
+	VHOST_CMD_POLICY_GET,
+	VHOST_CMD_POLICY_SET,
+	VHOST_CMD_POLICY_NTF,
 
 	__VHOST_CMD_MAX,
 	VHOST_CMD_MAX = (__VHOST_CMD_MAX - 1)
