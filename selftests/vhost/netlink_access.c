@@ -95,7 +95,12 @@ static int every_operation_is_refused(struct vctl *v, uint32_t dev)
 	genl_begin(&v->genl, &msg, VHOST_CMD_MAP_SET, 0);
 	genl_put_u32(&msg, VHOST_A_MAP_DEV_ID, dev);
 	vctl_put_entry(&msg, &entry);
-	return err ?: expect_eperm(v, &msg, "map-set");
+	err = err ?: expect_eperm(v, &msg, "map-set");
+	genl_begin(&v->genl, &msg, VHOST_CMD_POLICY_GET, 0);
+	err = err ?: expect_eperm(v, &msg, "policy-get");
+	genl_begin(&v->genl, &msg, VHOST_CMD_POLICY_SET, 0);
+	genl_put_u32(&msg, VHOST_A_POLICY_KIND, VHOST_POLICY_KIND_PER_VQ);
+	return err ?: expect_eperm(v, &msg, "policy-set");
 }
 
 static int all_is_refused(struct vctl *v, uint32_t dev)

@@ -67,7 +67,10 @@ FIXTURE_SETUP(fuzz)
 
 FIXTURE_TEARDOWN(fuzz)
 {
+	static const struct vctl_policy single = { .kind = VHOST_POLICY_KIND_SINGLE };
+
 	storm_expedite(false);
+	EXPECT_OK(vctl_policy_set(&self->v, &single));
 	proc_free(self->io);
 	proc_free(self->idle);
 	EXPECT_OK(lio_destroy(self->target));
@@ -199,6 +202,14 @@ static void put_wanted(FIXTURE_DATA(fuzz) *self, uint8_t command)
 {
 	unsigned int n;
 
+	if (command == VHOST_CMD_POLICY_SET) {
+		genl_put_u32(&self->msg, VHOST_A_POLICY_KIND, roll(self, 5));
+		if (roll(self, 2))
+			genl_put_u32(&self->msg, VHOST_A_POLICY_COUNT, number(self));
+		return;
+	}
+	if (command == VHOST_CMD_POLICY_GET)
+		return;
 	if (roll(self, 20))
 		genl_put_u32(&self->msg, 1, device(self));
 	if (command == VHOST_CMD_MAP_SET) {
@@ -222,6 +233,7 @@ static void make_message(FIXTURE_DATA(fuzz) *self)
 	static const uint8_t commands[] = {
 		VHOST_CMD_DEV_GET, VHOST_CMD_WORKER_GET, VHOST_CMD_WORKER_NEW, VHOST_CMD_WORKER_SET,
 		VHOST_CMD_WORKER_DEL, VHOST_CMD_VQ_GET, VHOST_CMD_VQ_SET, VHOST_CMD_MAP_SET,
+		VHOST_CMD_POLICY_GET, VHOST_CMD_POLICY_SET,
 	};
 	static const uint16_t flags[] = { NLM_F_DUMP, NLM_F_DUMP, NLM_F_ROOT, NLM_F_MATCH,
 					  NLM_F_ATOMIC, NLM_F_CREATE, NLM_F_ECHO };

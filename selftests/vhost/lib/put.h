@@ -11,4 +11,7 @@ int put_text(const char *path, const char *text);
 /* max_workers of the vhost module. */
 #define PUT_MAX_WORKERS	"/sys/module/vhost/parameters/max_workers"
 
+/* default_workers of it: the default policy. */
+#define PUT_DEFAULT_WORKERS	"/sys/module/vhost/parameters/default_workers"
+
 #endif /* GUEST_PUT_H */

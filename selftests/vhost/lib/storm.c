@@ -330,14 +330,21 @@ int storm_log_open(void)
 
 int storm_log_lines(int fd)
 {
+	return storm_log_count(fd, "");
+}
+
+int storm_log_count(int fd, const char *words)
+{
 	char line[8192];
 	int count = 0;
 	ssize_t n;
 
 	do {
-		n = read(fd, line, sizeof(line));
-		if (n > 0)
-			count++;
+		n = read(fd, line, sizeof(line) - 1);
+		if (n > 0) {
+			line[n] = 0;
+			count += !!strstr(line, words);
+		}
 	} while (n > 0 || (n < 0 && errno == EPIPE));
 	return count;
 }

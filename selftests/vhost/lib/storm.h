@@ -91,5 +91,7 @@ int64_t storm_cpu_ns(pid_t tid);
 /* Lines in the kernel's log since storm_log_open(). */
 int storm_log_open(void);
 int storm_log_lines(int fd);
+/* Those of them that contain @words. */
+int storm_log_count(int fd, const char *words);
 
 #endif /* GUEST_STORM_H */

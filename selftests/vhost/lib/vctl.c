@@ -44,6 +44,8 @@ void vctl_parse_dev(const struct genl_msg *msg, struct vctl_dev *dev)
 	snprintf(dev->owner_comm, sizeof(dev->owner_comm), "%s",
 		 genl_string(msg, VHOST_A_DEV_OWNER_COMM));
 	snprintf(dev->wwpn, sizeof(dev->wwpn), "%s", genl_string(msg, VHOST_A_DEV_WWPN));
+	snprintf(dev->policy, sizeof(dev->policy), "%s", genl_string(msg, VHOST_A_DEV_POLICY));
+	dev->policy_failed = genl_u32(msg, VHOST_A_DEV_POLICY_FAILED);
 }
 
 void vctl_parse_worker(const struct genl_msg *msg, struct vctl_worker *w)
@@ -71,6 +73,12 @@ void vctl_parse_vq(const struct genl_msg *msg, struct vctl_vq *vq)
 	vq->used = genl_find(msg, NULL, VHOST_A_VQ_USED);
 	vq->kicks = genl_u64(msg, VHOST_A_VQ_KICKS);
 	vq->works = genl_u64(msg, VHOST_A_VQ_WORKS);
+}
+
+void vctl_parse_policy(const struct genl_msg *msg, struct vctl_policy *policy)
+{
+	policy->kind = genl_u32(msg, VHOST_A_POLICY_KIND);
+	policy->count = genl_u32(msg, VHOST_A_POLICY_COUNT);
 }
 
 static uint32_t number_in(const struct genl_msg *msg, const struct nlattr *nest, uint16_t type)
@@ -312,6 +320,31 @@ int vctl_vq_set(struct vctl *v, uint32_t dev, uint32_t vq, uint32_t worker)
 	genl_put_u32(&msg, VHOST_A_VQ_DEV_ID, dev);
 	genl_put_u32(&msg, VHOST_A_VQ_INDEX, vq);
 	genl_put_u32(&msg, VHOST_A_VQ_WORKER_ID, worker);
+	return genl_transact(&v->genl, &msg, NULL);
+}
+
+int vctl_policy_get(struct vctl *v, struct vctl_policy *policy)
+{
+	struct genl_msg msg, answer;
+	int err;
+
+	genl_begin(&v->genl, &msg, VHOST_CMD_POLICY_GET, 0);
+	err = genl_transact(&v->genl, &msg, &answer);
+	if (!err && !answer.nl.nlmsg_len)
+		err = guest_fail(EBADMSG, "policy-get has no answer");
+	if (!err)
+		vctl_parse_policy(&answer, policy);
+	return err;
+}
+
+int vctl_policy_set(struct vctl *v, const struct vctl_policy *policy)
+{
+	struct genl_msg msg;
+
+	genl_begin(&v->genl, &msg, VHOST_CMD_POLICY_SET, 0);
+	genl_put_u32(&msg, VHOST_A_POLICY_KIND, policy->kind);
+	if (policy->count)
+		genl_put_u32(&msg, VHOST_A_POLICY_COUNT, policy->count);
 	return genl_transact(&v->genl, &msg, NULL);
 }
 

@@ -29,6 +29,8 @@ struct vctl_dev {
 	uint32_t thread_kind;	/* enum vhost_thread_kind */
 	uint32_t vqs, vqs_used, workers, max_workers;
 	char wwpn[256];		/* "" = not told */
+	char policy[20];	/* the same */
+	uint32_t policy_failed;
 };
 
 struct vctl_worker {
@@ -74,6 +76,15 @@ int vctl_vq_set(struct vctl *v, uint32_t dev, uint32_t vq, uint32_t worker);
 int vctl_map_set(struct vctl *v, uint32_t dev, const struct vctl_entry *map, unsigned int n,
 		 uint32_t *ids);
 
+/* The default policy of the host. */
+struct vctl_policy {
+	uint32_t kind;		/* enum vhost_policy_kind */
+	uint32_t count;		/* 0 = not told */
+};
+
+int vctl_policy_get(struct vctl *v, struct vctl_policy *policy);
+int vctl_policy_set(struct vctl *v, const struct vctl_policy *policy);
+
 /* Parts of a map request, for tests that spoil it; the offset of the entry. */
 int vctl_put_entry(struct genl_msg *msg, const struct vctl_entry *entry);
 
@@ -89,6 +100,7 @@ int vctl_refused(struct vctl *v, struct genl_msg *msg, int err, int blame, const
 /* Read a message. */
 void vctl_parse_dev(const struct genl_msg *msg, struct vctl_dev *dev);
 void vctl_parse_worker(const struct genl_msg *msg, struct vctl_worker *worker);
+void vctl_parse_policy(const struct genl_msg *msg, struct vctl_policy *policy);
 void vctl_parse_vq(const struct genl_msg *msg, struct vctl_vq *vq);
 /* The entries of a map event: at most @max to @list, returns how many. */
 int vctl_parse_map(const struct genl_msg *msg, struct vctl_entry *list, unsigned int max);
