@@ -32,7 +32,7 @@ extern const struct topic topics[];	/* ends with a nameless one */
 
 extern const struct command attach_commands[], dev_commands[], worker_commands[], vq_commands[],
 			    stats_commands[], monitor_commands[], save_commands[], restore_commands[],
-			    module_commands[];
+			    policy_commands[], module_commands[];
 
 /* Help of all, of a topic, or of one command of it, on stdout: 0 or an exit code. */
 int help_all(void);

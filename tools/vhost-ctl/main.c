@@ -46,6 +46,7 @@ const struct topic topics[] = {
 	{ "monitor", "what changes, as it happens", monitor_commands },
 	{ "save", "write down the map of a device", save_commands },
 	{ "restore", "apply what was written down", restore_commands },
+	{ "policy", "the workers of those who choose none", policy_commands },
 	{ "module", "the kernel modules behind all this", module_commands },
 	{ "version", "the version of this program", version_commands },
 	{ 0 },

@@ -25,6 +25,7 @@ static const struct event events[] = {
 	[VHOST_CMD_WORKER_DEL_NTF] = { "worker-del", &worker_object },
 	[VHOST_CMD_WORKER_KILLED_NTF] = { "worker-killed", &worker_object },
 	[VHOST_CMD_MAP_NTF] = { "map", &map_object },
+	[VHOST_CMD_POLICY_NTF] = { "policy", &policy_object },
 };
 
 #define NR_EVENTS (sizeof(events) / sizeof(*events))
@@ -127,8 +128,8 @@ static int monitor_run(struct args *args)
 }
 
 static const char details[] =
-	"    Events: dev-add, dev-change, dev-del, worker-add, worker-del, worker-killed, map, and\n"
-	"    lost where they came faster than they were read.\n";
+	"    Events: dev-add, dev-change, dev-del, worker-add, worker-del, worker-killed, map,\n"
+	"    policy, and lost where they came faster than they were read.\n";
 
 const struct command monitor_commands[] = {
 	{ .name = "", .args = "",

@@ -20,6 +20,8 @@ static const struct field dev_fields[] = {
 	DEV(workers, WORKERS, FIELD_U32, "number of workers"),
 	DEV(max_workers, MAX_WORKERS, FIELD_U32, "most workers that it may have"),
 	DEV(wwpn, WWPN, FIELD_TEXT, "name of the vhost-scsi target while the endpoint is set"),
+	DEV(policy, POLICY, FIELD_TEXT, "by what its virtqueues got their workers, or explicit"),
+	DEV(policy_failed, POLICY_FAILED, FIELD_U32, "workers of the policy that could not be made"),
 	{ 0 },
 };
 
@@ -90,8 +92,19 @@ static const struct field map_fields[] = {
 	{ 0 },
 };
 
+#define POLICY(member_, attr_, kind_, help_) \
+	{ .name = #member_, .attr = VHOST_A_POLICY_##attr_, .kind = kind_, \
+	  .offset = offsetof(struct policy, member_), .help = help_ }
+
+static const struct field policy_fields[] = {
+	POLICY(kind, KIND, FIELD_POLICY_KIND, "single, per-vq, per-cpu or count"),
+	POLICY(count, COUNT, FIELD_U32, "how many workers, if the kind is count"),
+	{ 0 },
+};
+
 const struct object dev_object = { "devs", sizeof(struct dev), dev_fields };
 const struct object worker_object = { "workers", sizeof(struct worker), worker_fields };
 const struct object vq_object = { "vqs", sizeof(struct vq), vq_fields };
 const struct object entry_object = { "entries", sizeof(struct entry), entry_fields };
 const struct object map_object = { "maps", sizeof(struct map), map_fields };
+const struct object policy_object = { "policies", sizeof(struct policy), policy_fields };

@@ -21,6 +21,8 @@ struct dev {
 	uint32_t workers;
 	uint32_t max_workers;
 	char *wwpn;
+	char *policy;
+	uint32_t policy_failed;
 };
 
 /* What the tool adds to a worker. */
@@ -71,6 +73,13 @@ struct map {
 	struct list new_id;
 };
 
-extern const struct object dev_object, worker_object, vq_object, entry_object, map_object;
+struct policy {
+	struct record rec;
+	uint32_t kind;
+	uint32_t count;
+};
+
+extern const struct object dev_object, worker_object, vq_object, entry_object, map_object,
+			   policy_object;
 
 #endif /* VHOST_CTL_OBJECTS_H */

@@ -115,6 +115,22 @@ const char *thread_kind_name(uint32_t kind)
 	}
 }
 
+const char *policy_kind_name(uint32_t kind)
+{
+	switch (kind) {
+	case VHOST_POLICY_KIND_SINGLE:
+		return "single";
+	case VHOST_POLICY_KIND_PER_VQ:
+		return "per-vq";
+	case VHOST_POLICY_KIND_PER_CPU:
+		return "per-cpu";
+	case VHOST_POLICY_KIND_COUNT:
+		return "count";
+	default:
+		return "unknown";
+	}
+}
+
 char *list_text(const struct list *list)
 {
 	char *text = xasprintf("%s", ""), *more;
@@ -153,6 +169,8 @@ char *out_text(const struct field *field, const void *record)
 		return xasprintf("%s", *(char *const *)at);
 	case FIELD_THREAD_KIND:
 		return xasprintf("%s", thread_kind_name(*(const uint32_t *)at));
+	case FIELD_POLICY_KIND:
+		return xasprintf("%s", policy_kind_name(*(const uint32_t *)at));
 	case FIELD_LIST:
 	case FIELD_RANGES:
 		return list_text(at);
@@ -228,6 +246,8 @@ static json_object *field_json(const struct field *field, const void *record)
 		return json_object_new_string(*(char *const *)at);
 	case FIELD_THREAD_KIND:
 		return json_object_new_string(thread_kind_name(*(const uint32_t *)at));
+	case FIELD_POLICY_KIND:
+		return json_object_new_string(policy_kind_name(*(const uint32_t *)at));
 	default:
 		return json_object_new_uint64(*(const uint32_t *)at);
 	}

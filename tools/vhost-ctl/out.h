@@ -38,8 +38,9 @@ int out_json(json_object *root, bool indented);
 
 /* What a cell shows; the caller frees it. */
 char *out_text(const struct field *field, const void *record);
-/* The word for an enum vhost_thread_kind. */
+/* The word for an enum vhost_thread_kind, and for an enum vhost_policy_kind. */
 const char *thread_kind_name(uint32_t kind);
+const char *policy_kind_name(uint32_t kind);
 /* A list of numbers, runs of them as 2-5. */
 char *list_text(const struct list *list);
 

@@ -22,6 +22,7 @@ enum field_kind {
 	FIELD_TEXT,		/* char *, printable ASCII without control characters */
 	FIELD_FLAG,		/* nothing is stored but that it is there */
 	FIELD_THREAD_KIND,	/* uint32_t, enum vhost_thread_kind */
+	FIELD_POLICY_KIND,	/* uint32_t, enum vhost_policy_kind */
 	FIELD_LIST,		/* struct list, an attribute for each number */
 	FIELD_RANGES,		/* struct list, one attribute such as "0-3,8" */
 	FIELD_ROWS,		/* struct rows of .nest */

@@ -80,6 +80,9 @@ static const struct object *request_object(const struct nlmsghdr *request)
 		return &vq_object;
 	case VHOST_CMD_MAP_SET:
 		return &map_object;
+	case VHOST_CMD_POLICY_GET:
+	case VHOST_CMD_POLICY_SET:
+		return &policy_object;
 	default:
 		return &worker_object;
 	}

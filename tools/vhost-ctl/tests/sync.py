@@ -20,7 +20,7 @@ MAN = TOOL / "man"
 COMPLETION = TOOL / "completion/vhost-ctl"
 SPEC = cases.TOP / "uapi/netlink/specs/vhost.yaml"
 # The object whose columns are the attributes of a get operation.
-GETS = {"dev-get": "dev", "worker-get": "worker", "vq-get": "vq"}
+GETS = {"dev-get": "dev", "worker-get": "worker", "vq-get": "vq", "policy-get": "policy"}
 PLACEHOLDER = re.compile(r"^[A-Z]+$")
 
 

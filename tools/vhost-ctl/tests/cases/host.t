@@ -22,7 +22,9 @@ $ vhost-ctl -j dev show
 |       "vqs_used": 6,
 |       "workers": 1,
 |       "max_workers": 6,
-|       "wwpn": "naa.5001405001267000"
+|       "wwpn": "naa.5001405001267000",
+|       "policy": null,
+|       "policy_failed": null
 |     },
 |     {
 |       "id": 2,
@@ -34,7 +36,9 @@ $ vhost-ctl -j dev show
 |       "vqs_used": 2,
 |       "workers": 1,
 |       "max_workers": 2,
-|       "wwpn": null
+|       "wwpn": null,
+|       "policy": null,
+|       "policy_failed": null
 |     },
 |     {
 |       "id": 3,
@@ -46,7 +50,9 @@ $ vhost-ctl -j dev show
 |       "vqs_used": 0,
 |       "workers": 1,
 |       "max_workers": 1,
-|       "wwpn": null
+|       "wwpn": null,
+|       "policy": null,
+|       "policy_failed": null
 |     }
 |   ]
 | }
@@ -666,7 +672,7 @@ $ [while vhost-ctl worker add 1; vhost-ctl attach 1 2=w0; vhost-ctl worker del 1
 | map dev_id=1 { vq=2 worker_id=0 }
 | worker-del dev_id=1 id=12 tid=5600 thread_kind=task cpus=0-1 works=1 runs=1 wakeups=1 busy_ns=7534 longest_run_ns=7534
 $ [while ./guest /tmp/x vsock & sleep 2; kill $!] vhost-ctl -j monitor
-| {"event":"dev-add","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null}
+| {"event":"dev-add","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
 | {"event":"worker-add","dev_id":4,"id":0,"tid":5612,"thread_kind":"task","cpus":"0-1","vqs":[0,1],"killed":false,"works":0,"runs":0,"wakeups":0,"busy_ns":0,"longest_run_ns":0}
-| {"event":"dev-del","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null}
+| {"event":"dev-del","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
 | {"event":"worker-killed","dev_id":4,"id":0,"tid":5612,"thread_kind":"task","cpus":"0-1","vqs":[],"killed":true,"works":1,"runs":1,"wakeups":1,"busy_ns":807902,"longest_run_ns":807902}

@@ -52,7 +52,7 @@ $ vhost-ctl worker add 1 --dry-run
 
 = unknown_columns_are_told_with_those_that_there_are
 $ vhost-ctl -o nothing dev show
-! vhost-ctl: dev show: -o: there is no column 'nothing', but id, backend, owner_pid, owner_comm, thread_kind, vqs, vqs_used, workers, max_workers, wwpn (see 'vhost-ctl dev show help')
+! vhost-ctl: dev show: -o: there is no column 'nothing', but id, backend, owner_pid, owner_comm, thread_kind, vqs, vqs_used, workers, max_workers, wwpn, policy, policy_failed (see 'vhost-ctl dev show help')
 ? 1
 $ vhost-ctl -o id,id dev show
 ! vhost-ctl: dev show: -o: column 'id' is named twice (see 'vhost-ctl dev show help')
@@ -261,6 +261,29 @@ $ vhost-ctl module load disk
 ? 1
 $ vhost-ctl module load scsi net vsock vdpa
 ! vhost-ctl: module load: unexpected argument 'vdpa' (see 'vhost-ctl module load help')
+? 1
+
+= a_policy_must_be_one
+$ vhost-ctl policy set
+! vhost-ctl: policy set: the policy is missing (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy set 0
+! vhost-ctl: policy set: '0' is not single, per-vq, per-cpu or a number of workers (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy set -- -1
+! vhost-ctl: policy set: '-1' is not single, per-vq, per-cpu or a number of workers (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy set per_vq
+! vhost-ctl: policy set: 'per_vq' is not single, per-vq, per-cpu or a number of workers (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy set count 4
+! vhost-ctl: policy set: 'count' is not single, per-vq, per-cpu or a number of workers (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy set 4294967296
+! vhost-ctl: policy set: '4294967296' is not single, per-vq, per-cpu or a number of workers (see 'vhost-ctl policy set help')
+? 1
+$ vhost-ctl policy show 1
+! vhost-ctl: policy show: unexpected argument '1' (see 'vhost-ctl policy show help')
 ? 1
 
 = a_file_to_restore_must_be_right

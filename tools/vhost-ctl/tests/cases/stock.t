@@ -87,6 +87,12 @@ $ vhost-ctl vq set 1 2 0
 $ vhost-ctl stats show
 ! vhost-ctl: stats show: workers cannot be controlled: the vhost module that is loaded is not that of vhost-workers, install it for kernel 6.12.117+deb12-cloud-amd64
 ? 3
+$ vhost-ctl policy show
+! vhost-ctl: policy show: workers cannot be controlled: the vhost module that is loaded is not that of vhost-workers, install it for kernel 6.12.117+deb12-cloud-amd64
+? 3
+$ vhost-ctl policy set per-vq
+! vhost-ctl: policy set: workers cannot be controlled: the vhost module that is loaded is not that of vhost-workers, install it for kernel 6.12.117+deb12-cloud-amd64
+? 3
 $ vhost-ctl monitor
 ! vhost-ctl: monitor: workers cannot be controlled: the vhost module that is loaded is not that of vhost-workers, install it for kernel 6.12.117+deb12-cloud-amd64
 ? 3
