@@ -2,6 +2,8 @@
 /* What the netlink front end is told, remembered for tests. */
 #include <linux/mutex.h>
 #include "vhost.h"
+#include <linux/cpumask.h>
+#include <linux/printk.h>
 #include "netlink.h"
 
 #define COMMANDS	(VHOST_CMD_MAX + 1)
@@ -71,4 +73,24 @@ void vhost_nl_map_event(struct vhost_dev *dev, const struct vhost_vring_worker *
 	event.entries = n;
 	event.worker = map[0].worker_id;
 	record(VHOST_CMD_MAP_NTF, event);
+}
+
+void vhost_nl_policy_event(const struct vhost_policy *policy)
+{
+	record(VHOST_CMD_POLICY_NTF, (struct shim_event){ .entries = policy->count });
+}
+
+/* The log and the host ------------------------------------------------------ */
+
+unsigned int shim_cpus = 1;
+static unsigned int warnings;
+
+void shim_warn(const char *fmt, ...)
+{
+	__atomic_fetch_add(&warnings, 1, __ATOMIC_RELAXED);
+}
+
+unsigned int shim_warnings(void)
+{
+	return __atomic_load_n(&warnings, __ATOMIC_RELAXED);
 }
