@@ -24,6 +24,7 @@
 #define LEAST_WORKS	3	/* of each worker of a load */
 #define ALARM_US	1000
 #define ALARMED_MS	1500
+#define LEAST_ALARMS	10
 
 #define SINGLE	((struct vctl_policy){ VHOST_POLICY_KIND_SINGLE, 0 })
 #define PER_VQ	((struct vctl_policy){ VHOST_POLICY_KIND_PER_VQ, 0 })
@@ -318,7 +319,9 @@ TEST_F(policy, kicks_are_set_under_a_storm_of_signals)
 	int err = 0, rounds = 0;
 
 	ASSERT_OK(vctl_policy_set(&self->v, &PER_VQ));
-	while (!err && guest_left_ms(start, ALARMED_MS)) {
+	/* On a busy machine alarms are few. */
+	while (!err && (guest_left_ms(start, ALARMED_MS) ||
+			(alarms <= LEAST_ALARMS && guest_left_ms(start, 10 * ALARMED_MS)))) {
 		close(self->fd);
 		self->fd = vdev_open_thread(VDEV_SCSI, variant->thread);
 		ASSERT_OK(vdev_set_owner(self->fd));
@@ -331,7 +334,7 @@ TEST_F(policy, kicks_are_set_under_a_storm_of_signals)
 		rounds++;
 	}
 	EXPECT_OK(err);
-	EXPECT_LT(10, alarms);
+	EXPECT_LT(LEAST_ALARMS, alarms);
 	TH_LOG("%d alarms in %d devices", (int)alarms, rounds);
 }
 
