@@ -75,6 +75,7 @@ include selftests/vm/vm.mk
 include selftests/e2e/e2e.mk
 include tools/vhost-ctl/vhost-ctl.mk
 include tools/fio-vhost-scsi/fio-vhost-scsi.mk
+include selftests/e2e/defaults.mk
 
 clean:
 	rm -rf build/*/src build/*/modules build/*/base build/*/*.cpio build/vm build/tests build/unit \
