@@ -3,7 +3,7 @@
 
 DEFAULTS := build/e2e
 # The newer QEMU is that of the e2e tests' root file system.
-NEW_QEMU := $(if $(wildcard selftests/e2e/build-image),$(DEFAULTS)/qemu)
+NEW_QEMU := $(DEFAULTS)/qemu
 
 $(DEFAULTS)/fake-vhost.so: selftests/e2e/fake-vhost.c
 	@mkdir -p $(@D)
@@ -13,7 +13,9 @@ $(DEFAULTS)/qemu/.done: $(DEFAULTS)/image.ext4 selftests/e2e/unpack-qemu
 	@selftests/e2e/unpack-qemu $< $(@D)
 	@touch $@
 
-queue-defaults: $(DEFAULTS)/fake-vhost.so $(NEW_QEMU:%=%/.done)
-	@selftests/e2e/queue-defaults $< "$$(command -v qemu-system-x86_64)" $(NEW_QEMU)
+queue-defaults-files: $(DEFAULTS)/fake-vhost.so $(NEW_QEMU)/.done
 
-.PHONY: queue-defaults
+queue-defaults: queue-defaults-files
+	@selftests/e2e/queue-defaults $(DEFAULTS)/fake-vhost.so "$$(command -v qemu-system-x86_64)" $(NEW_QEMU)
+
+.PHONY: queue-defaults queue-defaults-files
