@@ -87,8 +87,8 @@ static _Noreturn void exec_qemu(const char *console, const char *verdict, const 
 	};
 	/* Counted, two boots are the same: nothing random, nothing of the time of day. */
 	char *const counted[] = {
-		"-accel", "tcg,thread=single", "-cpu", "max,-rdrand,-rdseed", "-smp", "1",
-		"-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", NULL,
+		"-accel", "tcg,thread=single", "-cpu", "max,-rdrand,-rdseed",
+		"-smp", (char *)options.smp, "-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", NULL,
 	};
 	char *const timed[] = {
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", (char *)options.smp, NULL,

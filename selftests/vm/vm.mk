@@ -89,6 +89,11 @@ build/vhost-ctl/vm.cpio: build/vhost-ctl/vhost-ctl selftests/vm/mkprogram
 build/fio-vhost-scsi/vm.cpio: build/fio-vhost-scsi/vhost-scsi.so selftests/vm/mkprogram
 	@selftests/vm/mkprogram "$$(command -v fio)" $@ $<
 
+# Programs of the distribution, for the tests that use them; packed again when their packages change.
+build/programs/%.cpio: selftests/vm/mkprogram selftests/vm/machines.txt /var/lib/dpkg/status
+	@mkdir -p $(@D)
+	@PATH=$$PATH:/usr/sbin:/sbin && selftests/vm/mkprogram "$$(command -v $*)" $@
+
 vm-files: build/vm/boot build/vhost-ctl/vm.cpio $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
 
 vm: $(if $(E2E),e2e-files,vm-files tests)

@@ -19,7 +19,7 @@ struct vduse_iova_domain;
  * @fixed: the domain has been made
  */
 struct vduse_bounce {
-	struct mutex	lock;
+	struct mutex	lock;	/* see above */
 	unsigned int	size;
 	bool		fixed;
 };

@@ -43,7 +43,7 @@
  */
 struct vduse_vq_irq {
 	struct kobject	kobj;
-	spinlock_t	lock;
+	spinlock_t	lock;	/* L */
 	cpumask_var_t	affinity;
 	cpumask_var_t	effective;
 	int		last_cpu;
