@@ -15,6 +15,7 @@
 #include "lib/guest.h"
 #include "lib/expect.h"
 #include "lib/proc.h"
+#include "lib/shell.h"
 #include "lib/vblk.h"
 #include "lib/vduse.h"
 
@@ -165,6 +166,17 @@ TEST_F(vdpa, requests_on_two_queues_return_what_was_written)
 	for (unsigned int q = 0; q < VBLK_QUEUES; q++)
 		EXPECT_EQ(0, self->guest->vq[q]->doubled);
 	EXPECT_THREADS(getpid(), 0);
+}
+
+TEST_F(vdpa, requests_are_answered_without_a_workqueue_in_between)
+{
+	char out[200];
+
+	ASSERT_EQ(0, shell_run(out, sizeof(out), "for file in /sys/class/vduse/*/vq*/enable_irq_wq; do "
+			       "echo 0 >$file || exit; done 2>&1")) {
+		TH_LOG("%s", out);
+	}
+	EXPECT_OK(start_and_use(self->guest, 1));
 }
 
 TEST_F(vdpa, device_works_again_after_each_reset)
@@ -331,7 +343,8 @@ TEST_F(vdpa, neither_kind_of_thread_is_made)
 		int fd = open(vduse_path(self->disk), O_RDWR | O_CLOEXEC);
 
 		ASSERT_VALID(fd);
-		EXPECT_OK(vdev_set_fork(fd, kind));
+		if (vdev_has_fork_control(VDEV_SCSI))
+			EXPECT_OK(vdev_set_fork(fd, kind));
 		EXPECT_OK(vdev_set_owner(fd));
 		EXPECT_THREADS(getpid(), 0);
 		close(fd);
