@@ -65,8 +65,8 @@ static void cut(const struct place *row, unsigned int n, struct cpumask *groups,
 	unsigned int g, i;
 
 	for (g = 0; g < nr_groups; g++) {
-		unsigned int first = mul_u64_u32_div(g, n, nr_groups);
-		unsigned int end = mul_u64_u32_div(g + 1, n, nr_groups);
+		unsigned int first = g * n / nr_groups;
+		unsigned int end = (g + 1) * n / nr_groups;
 
 		for (i = first; i < max(end, first + 1); i++)
 			cpumask_set_cpu(row[i].cpu, &groups[g]);

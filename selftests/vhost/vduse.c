@@ -145,8 +145,9 @@ TEST_F(vduse, data_is_right_with_and_without_workqueue)
 
 	ASSERT_OK(qsd_add(&self->disk));
 	for (unsigned int i = 0; i < 2; i++) {
-		for (unsigned int q = 0; q < CPUS; q++)
+		for (unsigned int q = 0; q < CPUS; q++) {
 			ASSERT_OK(qsd_put(of(q, "enable_irq_wq"), modes[i]));
+		}
 		EXPECT_FILE(modes[i], "vq3/enable_irq_wq");
 		EXPECT_RUN(FIO " 2>&1 || { cat /tmp/fio.log; false; }", self->disk.disk);
 		EXPECT_RUN("grep -c 'err= 0' /tmp/fio.log | grep -x 4");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "put.h"
 #include "qsd.h"
 #include "shell.h"
+#include "vdpa.h"
 #include "watch.h"
 
 #define FILE_PATH	"/tmp/" QSD_NAME ".img"
@@ -43,14 +45,14 @@ static int run(const char *line)
 	return code ? guest_fail(EIO, "'%s' ends with %d: %s", line, code, out) : 0;
 }
 
-/* Wait until @path is there. */
-static int wait_path(const char *path)
+/* Wait until @path is there, or is not. */
+static int wait_path(const char *path, bool there)
 {
 	uint64_t start = guest_now_ns();
 
-	while (access(path, F_OK)) {
+	while (!access(path, F_OK) != there) {
 		if (!guest_left_ms(start, WAIT_MS))
-			return guest_fail(ETIMEDOUT, "%s is missing", path);
+			return guest_fail(ETIMEDOUT, "%s is %s", path, there ? "missing" : "still there");
 		guest_sleep_ms(20);
 	}
 	return 0;
@@ -215,7 +217,7 @@ static int find_disk(struct qsd *q)
 		guest_sleep_ms(20);
 	}
 	snprintf(q->disk, sizeof(q->disk), "/dev/%s", name);
-	return wait_path(q->disk);
+	return wait_path(q->disk, true);
 }
 
 /* A device goes to the driver that was loaded first, unless it goes to none by itself. */
@@ -249,16 +251,17 @@ static int destroy(void)
 	return err;
 }
 
-/* For the watcher: the daemon has ended with the test. */
+/* For the watcher, which has no descriptors that a program could use: the daemon has ended with the test. */
 static int undo(const void *what)
 {
+	int err;
+
 	(void)what;
 	if (access(DEVICE, F_OK))
 		return 0;
 	qsd_put("msg_timeout", TIMEOUT_S);
-	if (!access(BUS "devices/" QSD_NAME, F_OK))
-		run(QSD_VDPA " dev del " QSD_NAME);
-	return destroy();
+	err = vdpa_del(QSD_NAME);
+	return err && err != -ENODEV ? err : destroy();
 }
 
 int qsd_start(struct qsd *q, unsigned int queues, unsigned int mb)
@@ -267,6 +270,9 @@ int qsd_start(struct qsd *q, unsigned int queues, unsigned int mb)
 	int err;
 
 	*q = (struct qsd){ .queues = queues, .watch_fd = -1 };
+	err = wait_path(DEVICE, false);		/* of a test before that was broken off */
+	if (err)
+		return err;
 	unlink(FILE_PATH);
 	unlink(RECORD_PATH);
 	snprintf(line, sizeof(line), "truncate -s %uM " FILE_PATH, mb);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small things: the size of an array, text to a number and back. */
+/* Small things: the size of an array, arithmetic, text to a number and back. */
 #ifndef _SHIM_LINUX_KERNEL_H
 #define _SHIM_LINUX_KERNEL_H
 
@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define DIV_ROUND_CLOSEST(x, by)	(((x) + (by) / 2) / (by))
+#define clamp(x, low, high)	min(max(x, low), high)
 
 /* What fits is all that callers write. */
 #define scnprintf		snprintf

@@ -9,6 +9,7 @@
 #define GFP_KERNEL_ACCOUNT	1	/* counts against a cgroup */
 
 void *kzalloc(size_t size, unsigned int gfp);
+#define kcalloc(n, size, gfp)	kzalloc((n) * (size), gfp)
 void kfree(void *ptr);
 
 #endif
