@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,6 @@
 #include "put.h"
 #include "qsd.h"
 #include "shell.h"
-#include "vdpa.h"
-#include "watch.h"
 
 #define FILE_PATH	"/tmp/" QSD_NAME ".img"
 #define RECORD_PATH	"/tmp/vduse-blk-" QSD_NAME	/* where the daemon notes what is in flight */
@@ -45,14 +42,14 @@ static int run(const char *line)
 	return code ? guest_fail(EIO, "'%s' ends with %d: %s", line, code, out) : 0;
 }
 
-/* Wait until @path is there, or is not. */
-static int wait_path(const char *path, bool there)
+/* Wait until @path is there. */
+static int wait_path(const char *path)
 {
 	uint64_t start = guest_now_ns();
 
-	while (!access(path, F_OK) != there) {
+	while (access(path, F_OK)) {
 		if (!guest_left_ms(start, WAIT_MS))
-			return guest_fail(ETIMEDOUT, "%s is %s", path, there ? "missing" : "still there");
+			return guest_fail(ETIMEDOUT, "%s is missing", path);
 		guest_sleep_ms(20);
 	}
 	return 0;
@@ -217,7 +214,7 @@ static int find_disk(struct qsd *q)
 		guest_sleep_ms(20);
 	}
 	snprintf(q->disk, sizeof(q->disk), "/dev/%s", name);
-	return wait_path(q->disk, true);
+	return wait_path(q->disk);
 }
 
 /* A device goes to the driver that was loaded first, unless it goes to none by itself. */
@@ -251,17 +248,15 @@ static int destroy(void)
 	return err;
 }
 
-/* For the watcher, which has no descriptors that a program could use: the daemon has ended with the test. */
-static int undo(const void *what)
+/*
+ * What is left of a test that was broken off, whose daemon has ended with it. Another has to answer the
+ * requests that were in flight, or the disk never goes.
+ */
+static int remove_leftovers(struct qsd *q)
 {
-	int err;
-
-	(void)what;
 	if (access(DEVICE, F_OK))
 		return 0;
-	qsd_put("msg_timeout", TIMEOUT_S);
-	err = vdpa_del(QSD_NAME);
-	return err && err != -ENODEV ? err : destroy();
+	return qsd_restart(q) ?: qsd_stop(q);
 }
 
 int qsd_start(struct qsd *q, unsigned int queues, unsigned int mb)
@@ -269,18 +264,14 @@ int qsd_start(struct qsd *q, unsigned int queues, unsigned int mb)
 	char line[64];
 	int err;
 
-	*q = (struct qsd){ .queues = queues, .watch_fd = -1 };
-	err = wait_path(DEVICE, false);		/* of a test before that was broken off */
+	*q = (struct qsd){ .queues = queues };
+	err = remove_leftovers(q);
 	if (err)
 		return err;
 	unlink(FILE_PATH);
 	unlink(RECORD_PATH);
 	snprintf(line, sizeof(line), "truncate -s %uM " FILE_PATH, mb);
-	err = run("modprobe -a vduse virtio_blk virtio_vdpa") ?: run(line);
-	if (err)
-		return err;
-	q->watch_fd = watch_start("qsd-watcher", undo, q);
-	return q->watch_fd < 0 ? q->watch_fd : qsd_restart(q);
+	return run("modprobe -a vduse virtio_blk virtio_vdpa") ?: run(line) ?: qsd_restart(q);
 }
 
 int qsd_stop(struct qsd *q)
@@ -292,11 +283,6 @@ int qsd_stop(struct qsd *q)
 	if (!access(BUS "devices/" QSD_NAME, F_OK))
 		err = qsd_del(q);
 	err = err ?: end_daemon(q, SIGTERM) ?: destroy();
-	if (!err && q->watch_fd >= 0)
-		watch_stop(q->watch_fd);
-	else if (q->watch_fd >= 0)
-		close(q->watch_fd);
-	q->watch_fd = -1;
 	unlink(FILE_PATH);
 	return err;
 }

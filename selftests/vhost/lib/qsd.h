@@ -3,7 +3,7 @@
  * qsd.h - a disk of qemu-storage-daemon, by VDUSE and virtio_vdpa a block device of this kernel
  *
  * One at a time. The daemon exports a file; `vdpa dev add` puts it on the vdpa bus. Whatever ends the test
- * process ends the daemon and removes the device.
+ * process ends the daemon; what it leaves is removed by the next qsd_start().
  */
 #ifndef GUEST_QSD_H
 #define GUEST_QSD_H
@@ -18,7 +18,6 @@
 struct qsd {
 	pid_t daemon;		/* 0 = none */
 	unsigned int queues;
-	int watch_fd;
 	char disk[32];		/* "/dev/vda" while the device is on the bus, else "" */
 };
 
