@@ -92,6 +92,7 @@ build/fio-vhost-scsi/vm.cpio: build/fio-vhost-scsi/vhost-scsi.so selftests/vm/mk
 # Programs of the distribution, for the tests that use them; packed again when their packages change.
 build/programs/%.cpio: selftests/vm/mkprogram selftests/vm/machines.txt /var/lib/dpkg/status
 	@mkdir -p $(@D)
+	@tools/setup/install check
 	@PATH=$$PATH:/usr/sbin:/sbin && selftests/vm/mkprogram "$$(command -v $*)" $@
 
 vm-files: build/vm/boot build/vhost-ctl/vm.cpio $(if $(STOCK),$(B)/stock.cpio,$(B)/base.cpio)
