@@ -26,6 +26,7 @@
 #define MAX_RETRIES 3	/* of boots lost to the emulator */
 #define BOOT_S 120	/* to READY; a debug kernel is slow, a loaded host too */
 #define GRACE_S 60	/* added to a test's own limit, and for the verdict */
+#define MAX_MORE 64
 #define VERDICT_S 180	/* kmemleak scans twice */
 
 struct options {
@@ -34,6 +35,8 @@ struct options {
 	bool count;	/* one tick of the TSC is one executed instruction */
 	bool output;	/* show what the programs print, and of the results only failures */
 	int total_s;
+	char *more[MAX_MORE];	/* arguments for QEMU, ended by NULL */
+	int nr_more;
 };
 
 static struct options options = {
@@ -66,7 +69,7 @@ static _Noreturn void die(const char *fmt, ...)
 
 /* --- QEMU */
 
-#define MAX_ARGS	40
+#define MAX_ARGS	100
 
 static char **add_args(char **end, char *const *more)
 {
@@ -87,8 +90,8 @@ static _Noreturn void exec_qemu(const char *console, const char *verdict, const 
 	};
 	/* Counted, two boots are the same: nothing random, nothing of the time of day. */
 	char *const counted[] = {
-		"-accel", "tcg,thread=single", "-cpu", "max,-rdrand,-rdseed",
-		"-smp", (char *)options.smp, "-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", NULL,
+		"-accel", "tcg,thread=single", "-cpu", "max,-rdrand,-rdseed", "-smp", (char *)options.smp,
+		"-icount", "shift=0,sleep=off", "-rtc", "base=2020-01-01,clock=vm", NULL,
 	};
 	char *const timed[] = {
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", (char *)options.smp, NULL,
@@ -105,7 +108,8 @@ static _Noreturn void exec_qemu(const char *console, const char *verdict, const 
 	while (*end)
 		end++;
 	end = add_args(end, options.count ? counted : timed);
-	add_args(end, options.disk ? disk : none);
+	end = add_args(end, options.disk ? disk : none);
+	add_args(end, options.more);
 	execvp(argv[0], argv);
 	fprintf(stderr, "boot: qemu-system-x86_64: %s: run 'make setup'\n", strerror(errno));
 	_exit(127);
@@ -338,7 +342,8 @@ static void read_list(void)
 static _Noreturn void usage(void)
 {
 	die("usage: boot -k KERNEL -i INITRD [-d DISK] {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
-	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-c] [-O]");
+	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-c] [-O] "
+	    "[-q QEMU_ARGUMENT]...");
 }
 
 static void read_options(int argc, char **argv)
@@ -357,9 +362,13 @@ static void read_options(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "k:i:d:l:n:o:a:s:m:t:r:e:x:cIO")) != -1) {
+	while ((opt = getopt(argc, argv, "k:i:d:l:n:o:a:s:m:t:r:e:x:q:cIO")) != -1) {
 		if (opt == '?')
 			usage();
+		if (opt == 'q' && options.nr_more == MAX_MORE - 1)
+			die("more than %d arguments for QEMU", MAX_MORE - 1);
+		if (opt == 'q')
+			options.more[options.nr_more++] = optarg;
 		options.interactive |= opt == 'I';
 		options.count |= opt == 'c';
 		options.output |= opt == 'O';
