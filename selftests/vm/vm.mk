@@ -66,6 +66,8 @@ $(BENCHES): build/tests/%: selftests/bench/%.c $(GUEST)
 	@rm -f $@
 	@$(CC) $(TEST_CFLAGS) -MMD -static -o $@ $< $(GUEST) -lpthread
 
+include selftests/virtiofs/virtiofs.mk
+
 tests: $(TESTS)
 
 # --- the VM
@@ -111,7 +113,7 @@ demo: vm-files build/tests/demo
 check:
 	@selftests/check
 
-bench: $(BENCHES) ctl-stage build/fio-vhost-scsi/vm.cpio
+bench: $(BENCHES) ctl-stage build/fio-vhost-scsi/vm.cpio virtiofs-tests
 	@tools/setup/install bench
 	@$(MAKE) vm-files K=$(K)
 	@$(MAKE) vm-files K=$(K) STOCK=1

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+# The virtio-fs daemon, which runs on the host, and the tests of virtiofs, which
+# run in the VM. Included by selftests/vm/vm.mk.
+
+VFS_DAEMON := build/virtiofs/virtiofs-daemon
+VFS_TESTS := $(patsubst selftests/virtiofs/%.c,build/virtiofs/tests/%,$(wildcard selftests/virtiofs/*.c))
+VFS_LIB := selftests/virtiofs/lib/vfs.c selftests/virtiofs/lib/vfs.h
+
+$(VFS_DAEMON): $(wildcard selftests/virtiofs/daemon/*) | $(B)/base
+	@tools/setup/install virtiofs
+	@mkdir -p $(@D)
+	@$(CC) $(USER_CFLAGS) $$(pkg-config --cflags fuse3) -o $@ $(filter %.c,$^) $$(pkg-config --libs fuse3) -lpthread
+
+$(VFS_TESTS): build/virtiofs/tests/%: selftests/virtiofs/%.c $(VFS_LIB) $(GUEST) build/kselftest/.done
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -Iselftests/virtiofs/lib -Iselftests/vhost/lib -static -o $@ $< selftests/virtiofs/lib/vfs.c \
+		$(GUEST) -lpthread
+
+# The distribution's fio, with its many libraries.
+build/virtiofs/fio.cpio: selftests/vm/mkprogram | $(B)/base
+	@tools/setup/install virtiofs
+	@mkdir -p $(@D)
+	@selftests/vm/mkprogram "$$(command -v fio)" $@
+
+# The grouping of CPUs in user space.
+VFS_UNIT := build/virtiofs/group
+$(VFS_UNIT): selftests/virtiofs/unit/group.c kernel/virtiofs/virtio_fs_group.c kernel/virtiofs/virtio_fs_group.h \
+		$(wildcard selftests/virtiofs/unit/shim/*.h) | $(B)/base
+	@mkdir -p $(@D)
+	@$(CC) $(USER_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=undefined -Iselftests/virtiofs/unit/shim \
+		-Ikernel/virtiofs -o $@ $(filter %.c,$^)
+
+virtiofs-tests: $(VFS_DAEMON) $(VFS_TESTS) $(VFS_UNIT) build/virtiofs/fio.cpio
+
+.PHONY: virtiofs-tests
