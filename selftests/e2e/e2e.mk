@@ -3,7 +3,8 @@
 
 E2E := build/e2e
 E2E_FILES := $(E2E)/files
-E2E_SOURCES := $(wildcard selftests/e2e/*.c)
+# fake-vhost.c is a library, see defaults.mk.
+E2E_SOURCES := $(filter-out %/fake-vhost.c,$(wildcard selftests/e2e/*.c))
 
 $(E2E)/.setup: tools/setup/packages.txt
 	@tools/setup/install base e2e
