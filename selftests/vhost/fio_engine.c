@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fio.c - the distribution's fio with our engine, against real targets
+ * fio_engine.c - the distribution's fio with our engine, against real targets
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "lib/proc.h"
 #include "lib/shell.h"
 
-#define FIO		"/bin/fio"	/* this program shadows it in the path */
+#define FIO		"fio"
 #define ENGINE		"--ioengine=external:/lib/vhost-scsi.so"
 #define LUN_BYTES	(16 << 20)
 #define BLOCK		512
@@ -23,12 +23,12 @@
 #define SECONDS		120
 #define WORKERS_MAX	8
 
-FIXTURE(fio) {
+FIXTURE(engine) {
 	struct lio *target;
 	char out[SHELL_OUTPUT];
 };
 
-FIXTURE_SETUP(fio)
+FIXTURE_SETUP(engine)
 {
 	struct lio_opts lio = { .size = LUN_BYTES };
 
@@ -37,7 +37,7 @@ FIXTURE_SETUP(fio)
 }
 
 /* Fails when a device still uses the target. */
-FIXTURE_TEARDOWN(fio)
+FIXTURE_TEARDOWN(engine)
 {
 	EXPECT_OK(lio_destroy(self->target));
 }
@@ -63,7 +63,7 @@ static bool is_told(const char *out, const char *word)
 	return told;
 }
 
-#define FIO_TEST(name) TEST_F_TIMEOUT(fio, name, SECONDS)
+#define FIO_TEST(name) TEST_F_TIMEOUT(engine, name, SECONDS)
 
 /* Jobs of one fio, one after another, since a start takes seconds in the VM. */
 struct job {
