@@ -5,7 +5,6 @@
  * So a vhost-scsi-pci can be made on a machine without /dev/vhost-scsi, and be asked what it chose. No
  * guest runs.
  */
-#define _GNU_SOURCE
 #include <linux/ioctl.h>
 #include <linux/vhost.h>
 #include <stdarg.h>
