@@ -220,9 +220,9 @@ static int read_for_ever(struct proc *me, void *what)
 	(void)me;
 	snprintf(wwpn, sizeof(wwpn), "--wwpn=%s", target->wwpn);
 	dup2(null, STDOUT_FILENO);
-	execl(FIO, FIO, "--name=j", ENGINE, wwpn, "--rw=randread", "--bs=4k", "--iodepth=8",
-	      "--thread=1", "--numjobs=4", "--workers=per-vq", "--time_based", "--runtime=1000",
-	      NULL);
+	execlp(FIO, FIO, "--name=j", ENGINE, wwpn, "--rw=randread", "--bs=4k", "--iodepth=8",
+	       "--thread=1", "--numjobs=4", "--workers=per-vq", "--time_based", "--runtime=1000",
+	       NULL);
 	return guest_fail(errno, "exec of " FIO);
 }
 
