@@ -13,6 +13,7 @@
 #include "lib/expect.h"
 #include "lib/shell.h"
 #include "boot.h"
+#include "linux.h"
 #include "rig.h"
 
 #define LIMIT_S		600	/* of a test: emulation within emulation */
@@ -298,6 +299,40 @@ TEST(target_made_with_targetcli_serves_a_guest)
 	EXPECT_OK(rig_end(&rig));
 	EXPECT_RUN(DONE, "targetcli clearconfig confirm=true 2>&1");
 	EXPECT_RUN(DONE, "! [ -e /sys/kernel/config/target/vhost/" TARGETCLI_WWPN " ]");
+}
+
+/* --- Linux guests; the first of each session takes as long as all of it */
+
+TEST(linux_on_debians_qemu_comes_up_with_all_its_queues)
+{
+	EXPECT_OK(session_step(&debian_session, "comes up"));
+}
+
+/* covers: T5 */
+TEST(queues_move_to_workers_and_back_while_linux_verifies)
+{
+	EXPECT_OK(session_step(&debian_session, "moves under fio"));
+}
+
+TEST(linux_comes_back_from_a_reset_during_io_with_the_same_map)
+{
+	EXPECT_OK(session_step(&debian_session, "reset"));
+}
+
+TEST(linux_on_a_new_qemu_comes_up_with_all_its_queues)
+{
+	EXPECT_OK(session_step(&new_session, "comes up"));
+}
+
+TEST(each_worker_that_a_new_qemu_made_does_io)
+{
+	EXPECT_OK(session_step(&new_session, "each worker"));
+}
+
+/* covers: S21 */
+TEST(linux_verifies_while_another_guest_resets_and_is_killed)
+{
+	EXPECT_OK(session_step(&new_session, "neighbour"));
 }
 
 int main(int argc, char **argv)

@@ -5,9 +5,10 @@ E2E := build/e2e
 E2E_FILES := $(E2E)/files
 # fake-vhost.c is a library, see defaults.mk.
 E2E_SOURCES := $(filter-out %/fake-vhost.c,$(wildcard selftests/e2e/*.c))
+GUEST_INITRD := $(E2E_FILES)/guest-initrd
 
 $(E2E)/.setup: tools/setup/packages.txt
-	@tools/setup/install base e2e
+	@tools/setup/install base check fio e2e
 	@mkdir -p $(@D)
 	@touch $@
 
@@ -31,6 +32,23 @@ $(E2E_FILES)/boot-sector: selftests/e2e/boot.S selftests/e2e/boot.h | $(E2E)/.se
 	@ld -m elf_i386 -Ttext 0x7c00 -e start --oformat binary -o $@ $(E2E)/obj/boot.o
 	@chmod 644 $@
 
+# --- Linux for a guest
+
+$(E2E)/linux/.done: selftests/e2e/build-guest selftests/e2e/guest.config build/$(HARNESS_SERIES)/base | $(E2E)/.setup
+	@selftests/e2e/build-guest $(HARNESS_SERIES)
+	@touch $@
+
+$(E2E_FILES)/guest-linux: $(E2E)/linux/.done
+	@mkdir -p $(@D)
+	@strip -o $@ $(E2E)/linux/vmlinux
+
+$(E2E)/fio/fio: selftests/e2e/build-fio selftests/fio/source | $(E2E)/.setup
+	@selftests/e2e/build-fio $@
+
+$(GUEST_INITRD): selftests/e2e/guest-init selftests/e2e/pack-guest $(E2E)/fio/fio
+	@mkdir -p $(@D)
+	@selftests/e2e/pack-guest selftests/e2e/guest-init $(E2E)/fio/fio $@
+
 # --- the VM's root file system
 
 $(E2E)/image.ext4: selftests/e2e/build-image selftests/e2e/image-packages.txt | $(E2E)/.setup
@@ -45,6 +63,6 @@ $(E2E_FILES)/target.txt: selftests/e2e/target.txt
 	@cp $< $@
 
 e2e-program: $(E2E_FILES)/e2e
-e2e-files: vm-files $(E2E)/image.ext4 $(addprefix $(E2E_FILES)/,e2e boot-sector vhost-ctl target.txt)
+e2e-files: vm-files $(E2E)/image.ext4 $(addprefix $(E2E_FILES)/,e2e boot-sector guest-linux guest-initrd vhost-ctl target.txt)
 
 .PHONY: e2e-program e2e-files

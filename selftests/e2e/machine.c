@@ -42,11 +42,21 @@ static _Noreturn void exec_qemu(const struct machine_opts *opts, int serial, int
 		"-device", "isa-debug-exit,iosize=4,iobase=" NUMBER(E2E_EXIT_PORT),
 		"-device", disk,
 	};
+	static const char *const linux_guest[] = {
+		"-kernel", "/tests/guest-linux", "-initrd", "/tests/guest-initrd", "-append",
+		"console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable "
+		"no_timer_check rcupdate.rcu_expedited=1",
+	};
+	unsigned int argc = 0, i;
 
 	snprintf(serial_dev, sizeof(serial_dev), "socket,id=serial,fd=%d", serial);
 	snprintf(monitor_dev, sizeof(monitor_dev), "socket,id=monitor,fd=%d", monitor);
 	snprintf(disk, sizeof(disk), "vhost-scsi-pci,wwpn=%s,num_queues=%d,bootindex=0%s", opts->wwpn,
 		 MACHINE_QUEUES, opts->own_workers ? ",worker_per_virtqueue=on" : "");
+	while (argv[argc])
+		argc++;
+	for (i = 0; opts->linux_guest && i < sizeof(linux_guest) / sizeof(linux_guest[0]); i++)
+		argv[argc++] = linux_guest[i];
 	execv(program, (char **)argv);
 	perror(program);
 	_exit(127);

@@ -22,6 +22,7 @@ struct machine_opts {
 	enum machine_qemu qemu;
 	const char *wwpn;	/* of the target with its disk */
 	bool own_workers;	/* worker_per_virtqueue=on */
+	bool linux_guest;	/* start Linux; else what the disk has in its boot sector */
 };
 
 struct machine {

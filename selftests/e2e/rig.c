@@ -17,8 +17,8 @@ int rig_start_on(struct rig *rig, const struct machine_opts *opts)
 	int err = machine_start(opts, &rig->m);
 
 	if (!err)
-		err = machine_wait_count(rig->m, 'B', 1, RIG_START_MS);
-	if (!err)
+		err = opts->linux_guest ? 0 : machine_wait_count(rig->m, 'B', 1, RIG_START_MS);
+	if (!err && !opts->linux_guest)
 		err = vctl_dev_of(&rig->v, rig->m->pid, &rig->dev);
 	return err;
 }
