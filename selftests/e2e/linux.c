@@ -29,7 +29,7 @@
 	"--numjobs=" TEXT(MACHINE_QUEUES) " --cpus_allowed=0-" TEXT(LAST_CPU) \
 	" --cpus_allowed_policy=split --offset_increment=2m --size=2m --rw=randwrite --bs=4k " \
 	"--verify=crc32c --verify_backlog=32 --verify_fatal=1 --time_based --runtime=" #seconds \
-	" --group_reporting --clocksource=clock_gettime"
+	" --group_reporting --gtod_reduce=1 --disk_util=0 --eta=never"
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
 #define LAST_CPU	3

@@ -51,8 +51,9 @@ static _Noreturn void exec_qemu(const struct machine_opts *opts, int serial, int
 
 	snprintf(serial_dev, sizeof(serial_dev), "socket,id=serial,fd=%d", serial);
 	snprintf(monitor_dev, sizeof(monitor_dev), "socket,id=monitor,fd=%d", monitor);
-	snprintf(disk, sizeof(disk), "vhost-scsi-pci,wwpn=%s,num_queues=%d,bootindex=0%s", opts->wwpn,
-		 MACHINE_QUEUES, opts->own_workers ? ",worker_per_virtqueue=on" : "");
+	snprintf(disk, sizeof(disk), "vhost-scsi-pci,wwpn=%s,num_queues=%d%s%s", opts->wwpn,
+		 MACHINE_QUEUES, opts->linux_guest ? "" : ",bootindex=0",
+		 opts->own_workers ? ",worker_per_virtqueue=on" : "");
 	while (argv[argc])
 		argc++;
 	for (i = 0; opts->linux_guest && i < sizeof(linux_guest) / sizeof(linux_guest[0]); i++)
