@@ -28,7 +28,7 @@
 	"fio --name=verify --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth=8 --thread " \
 	"--numjobs=" TEXT(MACHINE_QUEUES) " --cpus_allowed=0-" TEXT(LAST_CPU) \
 	" --cpus_allowed_policy=split --offset_increment=2m --size=2m --rw=randwrite --bs=4k " \
-	"--verify=crc32c --verify_backlog=32 --verify_fatal=1 --time_based --runtime=" #seconds \
+	"--verify=crc32c --verify_backlog=32 --verify_fatal=1 --time_based --runtime=" TEXT(seconds) \
 	" --group_reporting --gtod_reduce=1 --disk_util=0 --eta=never"
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)

@@ -35,7 +35,9 @@ static _Noreturn void exec_qemu(const struct machine_opts *opts, int serial, int
 	char serial_dev[64], monitor_dev[64], disk[256];
 	const char *program = programs[opts->qemu];
 	const char *argv[MAX_ARGS] = {
-		program, "-accel", "tcg,thread=multi", "-m", "128", "-smp", NUMBER(MACHINE_QUEUES),
+		program, "-accel", "tcg,thread=multi", "-m", "128",
+		/* SeaBIOS's MP table has one CPU of each socket. */
+		"-smp", NUMBER(MACHINE_QUEUES) ",sockets=" NUMBER(MACHINE_QUEUES),
 		"-nodefaults", "-no-user-config", "-display", "none",
 		"-chardev", serial_dev, "-serial", "chardev:serial",
 		"-chardev", monitor_dev, "-mon", "chardev=monitor",
@@ -45,7 +47,7 @@ static _Noreturn void exec_qemu(const struct machine_opts *opts, int serial, int
 	static const char *const linux_guest[] = {
 		"-kernel", "/tests/guest-linux", "-initrd", "/tests/guest-initrd", "-append",
 		"console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable "
-		"no_timer_check rcupdate.rcu_expedited=1",
+		"no_timer_check rcupdate.rcu_expedited=1 scsi_mod.scan=manual",
 	};
 	unsigned int argc = 0, i;
 
