@@ -165,6 +165,12 @@ static char *find(struct machine *m, const char *text)
 	return m->text ? memmem(m->text + m->mark, m->len - m->mark, text, strlen(text)) : NULL;
 }
 
+bool machine_said(struct machine *m, const char *text)
+{
+	take(m, 0);
+	return find(m, text);
+}
+
 /* The end of what the guest has said, for error texts. */
 static const char *last_words(const struct machine *m)
 {

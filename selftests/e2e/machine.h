@@ -41,6 +41,8 @@ int machine_start(const struct machine_opts *opts, struct machine **machine);
 
 /* Wait until the guest has said this since the last such call: its text goes on behind it. */
 int machine_wait_text(struct machine *m, const char *text, int timeout_ms);
+/* Has it? */
+bool machine_said(struct machine *m, const char *text);
 
 /* How often has the guest said this character, since it was started? */
 unsigned int machine_count(struct machine *m, char what);

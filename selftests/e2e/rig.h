@@ -18,6 +18,8 @@
 #define RIG_ROUND_MS	60000	/* until guests that read have come further */
 #define RIG_GONE_MS	20000
 
+#define RIG_DONE	"guest: done"	/* a Linux guest, after each command */
+
 struct rig {
 	struct vctl v;
 	struct lio *target;
@@ -46,7 +48,10 @@ int rig_map(struct rig *rig, struct rig_map *map);
 /* How many different workers serve the I/O queues? */
 unsigned int rig_workers_in(const struct rig_map *map);
 
-/* Every I/O queue has done at least so many works more. */
+/*
+ * Every I/O queue has done at least so many works more; -ENODATA when a Linux guest is through with what it
+ * was told to do.
+ */
 int rig_wait_works(struct rig *rig, unsigned int more);
 
 /* SIGKILL to QEMU: it ends, with its device and every thread of that. */
