@@ -324,7 +324,7 @@ TEST(linux_on_a_new_qemu_comes_up_with_all_its_queues)
 	EXPECT_OK(session_step(&new_session, "comes up"));
 }
 
-TEST(each_worker_that_a_new_qemu_made_does_io)
+TEST(each_worker_that_a_new_qemu_made_does_io_for_linux)
 {
 	EXPECT_OK(session_step(&new_session, "each worker"));
 }
