@@ -263,7 +263,7 @@ static int looks(struct proc *me, void *arg)
 		n = vctl_devs(&v, devs, OPENERS);
 		err = n < 0 ? n : 0;
 		for (i = 0; i < n && i < OPENERS && !err; i++)
-			if (devs[i].policy_failed || devs[i].workers > VQS - VDEV_SCSI_VQ_IO + 1)
+			if (devs[i].policy_failed || devs[i].workers > devs[i].max_workers)
 				err = guest_fail(EPROTO, "device %u: %u workers, %u failed",
 						 devs[i].id, devs[i].workers, devs[i].policy_failed);
 		if (n > 0 && !err && me->page->progress % 5 == 0)
