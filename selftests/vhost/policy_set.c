@@ -266,7 +266,9 @@ static int looks(struct proc *me, void *arg)
 			if (devs[i].policy_failed || devs[i].workers > devs[i].max_workers)
 				err = guest_fail(EPROTO, "device %u: %u workers, %u failed",
 						 devs[i].id, devs[i].workers, devs[i].policy_failed);
-		if (n > 0 && !err && me->page->progress % 5 == 0)
+		/* Room is left for what the policies make. */
+		if (n > 0 && !err && me->page->progress % 5 == 0 &&
+		    devs[0].workers < devs[0].max_workers / 2)
 			vctl_worker_new(&v, devs[0].id, 1, NULL, NULL);
 	}
 	return err;
