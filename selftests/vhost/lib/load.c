@@ -340,6 +340,19 @@ uint64_t load_completed(const struct load *load)
 	return completed;
 }
 
+uint64_t load_completed_by_each(const struct load *load)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < load->nr_queues; i++) {
+		uint64_t n = __atomic_load_n(&load->queues[i].stats.completed, __ATOMIC_RELAXED);
+
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
 void load_free(struct load *load)
 {
 	unsigned int i;

@@ -99,6 +99,7 @@ void load_reset_end(struct load *load);
  */
 const struct load_stats *load_queue(const struct load *load, unsigned int queue);
 uint64_t load_completed(const struct load *load);
+uint64_t load_completed_by_each(const struct load *load);	/* what the slowest queue has */
 
 /*
  * Free (joins first when that was not done). The guest memory of the buffers is kept by the device.

@@ -57,7 +57,8 @@ int owner_does_io(struct proc *me, void *arg)
 	proc_ready(me);
 	while (!__atomic_load_n(&me->page->word[OWNER_STOP], __ATOMIC_ACQUIRE)) {
 		guest_sleep_ms(5);
-		__atomic_store_n(&me->page->progress, load_completed(load), __ATOMIC_RELEASE);
+		__atomic_store_n(&me->page->progress, OWNER_QUEUES * load_completed_by_each(load),
+				 __ATOMIC_RELEASE);
 	}
 	proc_step(me, "the owner ends its I/O");
 	load_stop(load);

@@ -34,8 +34,9 @@ int owner_open(struct proc *me, const struct owner *owner, struct vscsi **dev);
 
 /*
  * What a child does; @arg is a struct owner. owner_holds() has devices that nobody uses, and sleeps.
- * owner_does_io() does I/O on all queues of one, each request checked, with proc->page->progress counting
- * them, until it is told to stop; it ends with 0 if none was lost, doubled, corrupt or failed.
+ * owner_does_io() does I/O on all queues of one, each request checked, until it is told to stop; it ends with
+ * 0 if none was lost, doubled, corrupt or failed. proc->page->progress counts what is done, as if all queues
+ * had done what the slowest has: who waits for it knows that each had its part.
  */
 int owner_holds(struct proc *me, void *arg);
 int owner_does_io(struct proc *me, void *arg);
