@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #include "kselftest_harness.h"
 #include "lib/guest.h"
@@ -21,7 +23,12 @@
 #define BLOCK		512
 #define START_MS	guest_patience(20000)	/* fio loads more than sixty libraries */
 #define SECONDS		120
-#define WORKERS_MAX	8
+#define LATE_S		2
+#define LATE_HBA	"/sys/kernel/config/target/core/user_7"
+#define LATE		LATE_HBA "/late"
+/* Sense key, ASC and ASCQ that LIO gives. */
+#define SENSE_FULL	"2/08/00"
+#define SENSE_BEYOND	"5/21/00"	/* in place of LUN 0 there is a very small one then */
 
 FIXTURE(engine) {
 	struct lio *target;
@@ -208,6 +215,75 @@ FIO_TEST(jobs_that_wait_for_others_get_a_device_of_their_own)
 		   "--name=l " ENGINE " --wwpn=%s --stonewall --rw=write --size=1m --verify=crc32c "
 		   "--thread=1 --numjobs=2 --offset_increment=1m --workers=2",
 		   self->target->wwpn, self->target->wwpn);
+}
+
+/*
+ * A file system that is too small for its LUN ends a write, and a LUN that goes away a read: commands that
+ * fio runs before the I/O, when the engine has its device.
+ */
+FIO_TEST(check_condition_is_eio_with_sense)
+{
+	struct lio_opts small = { .backend = LIO_FILEIO, .size = LUN_BYTES, .dir = "/tmp/small" };
+	struct lio *target;
+	char lun[128];
+
+	ASSERT_TRUE(!mkdir(small.dir, 0755) || errno == EEXIST);
+	ASSERT_EQ(0, mount("small", small.dir, "tmpfs", 0, "size=1m"));
+	ASSERT_OK(lio_create(&small, &target));
+	lio_lun_dir(target, 0, lun, sizeof(lun));
+	EXPECT_SHELL(2, FIO " --name=full " ENGINE " --wwpn=%s --rw=write --bs=64k "
+		     "--name=gone " ENGINE " --wwpn=%s --rw=read --bs=64k --stonewall "
+		     "--exec_prerun='rm %s/store && rmdir %s' 2>&1",
+		     target->wwpn, target->wwpn, lun, lun);
+	EXPECT_TOLD("SCSI status 0x02, sense " SENSE_FULL);
+	EXPECT_TOLD("SCSI status 0x02, sense " SENSE_BEYOND);
+	EXPECT_TOLD("Input/output error");
+	EXPECT_OK(lio_destroy(target));
+	EXPECT_EQ(0, umount(small.dir));
+}
+
+/* The first command after a LUN was added has an answer that is none: that LUNs are others now. */
+FIO_TEST(unit_attention_is_tried_again)
+{
+	struct vscsi_opts opts = { .wwpn = self->target->wwpn };
+	struct vscsi_cmd ready = { .cdb = { 0 } };
+	char lun[128], store[128];
+	struct vscsi *dev;
+
+	ASSERT_OK(vscsi_start(&opts, &dev));
+	ASSERT_OK(vscsi_test_unit_ready(dev, 0, 0));
+	ASSERT_OK(lio_add_lun(self->target, 1));
+	vscsi_lun(ready.lun, VSCSI_TARGET, 0);
+	ASSERT_OK(vscsi_exec(dev, 0, &ready));
+	EXPECT_TRUE(vscsi_attention(&ready));
+	ASSERT_OK(lio_remove_lun(self->target, 1));
+	vscsi_stop(dev);
+
+	lio_lun_dir(self->target, 1, lun, sizeof(lun));
+	lio_store_dir(self->target, 0, store, sizeof(store));
+	EXPECT_FIO(0, "--rw=write --bs=4k --size=256k --iodepth=8 --verify=crc32c --verify_fatal=1 "
+		   "--exec_prerun='mkdir %s && ln -s %s %s/store'", lun, store, lun);
+	EXPECT_EQ(0, access(lun, F_OK));
+}
+
+/* A LUN whose commands nobody takes; the kernel ends each after LATE_S, as a CHECK CONDITION. */
+FIO_TEST(late_answer_is_a_timeout)
+{
+	char lun[128];
+
+	lio_lun_dir(self->target, 0, lun, sizeof(lun));
+	EXPECT_SHELL(0, "mkdir -p " LATE " && cd " LATE " && "
+		     "echo dev_config=none,dev_size=%u,hw_block_size=%u,nl_reply_supported=-1 >control && "
+		     "echo %u >attrib/cmd_time_out && echo 1 >enable", LUN_BYTES, BLOCK, LATE_S);
+	EXPECT_SHELL(2, FIO " --name=patient " ENGINE " --wwpn=%s --rw=write --bs=4k --size=4k "
+		     "--exec_prerun='rm %s/store && ln -s " LATE " %s/store' "
+		     "--name=hasty " ENGINE " --wwpn=%s --rw=write --bs=4k --size=4k --stonewall "
+		     "--cmd_timeout=1 2>&1", self->target->wwpn, lun, lun, self->target->wwpn);
+	EXPECT_TOLD("SCSI status 0x02");
+	EXPECT_TOLD("job hasty: no answer within 1 s, 1 commands in flight");
+	EXPECT_TOLD("Connection timed out");
+	EXPECT_EQ(NULL, strstr(self->out, "job patient: no answer"));
+	EXPECT_SHELL(0, "rm %s/store && rmdir " LATE " " LATE_HBA, lun);
 }
 
 /* A fio that reads until it is killed. */

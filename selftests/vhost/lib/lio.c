@@ -31,12 +31,12 @@ static void hba_path(const struct lio *target, char *path, size_t size)
 	snprintf(path, size, LIO_CORE "/%s_%u", plugin(target), target->hba);
 }
 
-static void store_path(const struct lio *target, unsigned int lun, char *path, size_t size)
+void lio_store_dir(const struct lio *target, unsigned int lun, char *path, size_t size)
 {
 	snprintf(path, size, LIO_CORE "/%s_%u/" LIO_STORE "%u", plugin(target), target->hba, lun);
 }
 
-static void lun_path(const struct lio *target, unsigned int lun, char *path, size_t size)
+void lio_lun_dir(const struct lio *target, unsigned int lun, char *path, size_t size)
 {
 	snprintf(path, size, LIO_FABRIC "/%s/tpgt_1/lun/lun_%u", target->wwpn, lun);
 }
@@ -81,7 +81,7 @@ static int make_store(const struct lio *target, unsigned int lun)
 	char path[LIO_PATH], text[2 * LIO_PATH];
 	int err;
 
-	store_path(target, lun, path, sizeof(path));
+	lio_store_dir(target, lun, path, sizeof(path));
 	err = control_text(target, lun, text, sizeof(text));
 	if (!err)
 		err = lio_mkdir(path);
@@ -98,8 +98,8 @@ int lio_add_lun(struct lio *target, unsigned int lun)
 	if (lun >= LIO_LUNS_MAX)
 		return guest_fail(EINVAL, "LUN %u", lun);
 	err = make_store(target, lun);
-	lun_path(target, lun, path, sizeof(path));
-	store_path(target, lun, store, sizeof(store));
+	lio_lun_dir(target, lun, path, sizeof(path));
+	lio_store_dir(target, lun, store, sizeof(store));
 	if (!err)
 		err = lio_mkdir(path);
 	if (err)
@@ -117,8 +117,8 @@ int lio_remove_lun(struct lio *target, unsigned int lun)
 	char path[LIO_PATH], store[LIO_PATH], file[LIO_PATH];
 	int err;
 
-	lun_path(target, lun, path, sizeof(path));
-	store_path(target, lun, store, sizeof(store));
+	lio_lun_dir(target, lun, path, sizeof(path));
+	lio_store_dir(target, lun, store, sizeof(store));
 	lio_file(target, lun, file, sizeof(file));
 	err = lio_remove_lun_dir(path);
 	if (!err)
@@ -137,7 +137,7 @@ int lio_set_attrib(struct lio *target, unsigned int lun, const char *attribute, 
 {
 	char path[LIO_PATH];
 
-	store_path(target, lun, path, sizeof(path));
+	lio_store_dir(target, lun, path, sizeof(path));
 	strncat(path, "/attrib", sizeof(path) - strlen(path) - 1);
 	return lio_write(path, attribute, value);
 }

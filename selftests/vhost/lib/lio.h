@@ -64,6 +64,10 @@ int lio_set_attrib(struct lio *target, unsigned int lun, const char *attribute, 
 /* The file of a LUN on LIO_FILEIO; what is written to it, the LUN has. */
 void lio_file(const struct lio *target, unsigned int lun, char *path, size_t size);
 
+/* Where configfs has a LUN, and its backstore. */
+void lio_lun_dir(const struct lio *target, unsigned int lun, char *path, size_t size);
+void lio_store_dir(const struct lio *target, unsigned int lun, char *path, size_t size);
+
 /* Number of LIO objects (targets, backstores) in configfs whose names are ours, of any process. */
 int lio_count_leftovers(void);
 
