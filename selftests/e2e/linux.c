@@ -10,84 +10,41 @@
 
 #include "boot.h"
 #include "lib/error.h"
-#include "lib/shell.h"
-#include "lib/threads.h"
 #include "linux.h"
 
-#define UP_MS		240000
 #define FIO_MS		240000
 #define FIO_S		15
 #define NEIGHBOUR_FIO_S	30
+#define RUN_MS		5000
 #define MOVES		3	/* there and back, at least */
 #define BETWEEN		4	/* works of each queue between two moves */
 
 /*
- * A job per CPU, and so per queue, each with a part of the disk. What was written is read back and compared
- * after every 32 blocks. Latencies are not taken: clocks are slow under emulation.
+ * A job per CPU, and so per queue, each with a part of the disk. What was written is read back and compared.
+ * Latencies are not taken: clocks are slow under emulation.
  */
-#define FIO(seconds) \
-	"fio --name=verify --filename=/dev/sda --direct=1 --ioengine=libaio --iodepth=8 --thread " \
+#define FIO_ON_ALL_QUEUES \
+	"fio --name=verify --filename=/dev/sda --direct=1 --ioengine=libaio --thread " \
 	"--numjobs=" TEXT(MACHINE_QUEUES) " --cpus_allowed=0-" TEXT(LAST_CPU) \
-	" --cpus_allowed_policy=split --offset_increment=2m --size=2m --rw=randwrite --bs=4k " \
-	"--verify=crc32c --verify_backlog=32 --verify_fatal=1 --time_based --runtime=" TEXT(seconds) \
-	" --group_reporting --gtod_reduce=1 --disk_util=0 --eta=never"
-#define TEXT_(x)	#x
-#define TEXT(x)		TEXT_(x)
+	" --cpus_allowed_policy=split --offset_increment=2m --rw=randwrite --bs=4k " \
+	"--verify=crc32c --verify_fatal=1 --group_reporting --gtod_reduce=1 --disk_util=0 --eta=never"
+/* For some time, with comparing after every 32 blocks. */
+#define FIO(seconds) \
+	FIO_ON_ALL_QUEUES " --iodepth=8 --size=2m --verify_backlog=32 --time_based --runtime=" TEXT(seconds)
+/* So many requests of each queue, half of them writes, one at a time. */
+#define REQUESTS	64
+#define FIO_REQUESTS	FIO_ON_ALL_QUEUES " --iodepth=1 --size=128k"
+#define WORKS_OF_REQUEST	2	/* at least: its kick, and its completion */
 #define LAST_CPU	3
 _Static_assert(LAST_CPU == MACHINE_QUEUES - 1, "a job per CPU");
 
 /* --- steps */
-
-static int wait_up(struct rig *rig)
-{
-	int err = machine_wait_text(rig->m, "guest: up, queues: " TEXT(MACHINE_QUEUES), UP_MS);
-
-	return err ?: vctl_dev_of(&rig->v, rig->m->pid, &rig->dev);
-}
 
 static int wait_fio(struct rig *rig)
 {
 	int err = machine_wait_text(rig->m, "err= 0", FIO_MS);
 
 	return err ?: machine_wait_text(rig->m, RIG_DONE " 0", FIO_MS);
-}
-
-static int comes_up(struct rig *rig)
-{
-	return wait_up(rig);
-}
-
-static int ctl(const char *line)
-{
-	char out[SHELL_OUTPUT];
-	int code = shell_run(out, sizeof(out), "%s 2>&1", line);
-
-	return code ? guest_fail(EPROTO, "%s: exit code %d: %s", line, code, out) : 0;
-}
-
-/* Give each I/O queue a worker of its own. */
-static int spread(struct rig *rig)
-{
-	struct rig_map map;
-	char line[128];
-	int err;
-
-	snprintf(line, sizeof(line), "vhost-ctl attach id:%u 2-5=new", rig->dev.id);
-	err = ctl(line) ?: rig_map(rig, &map);
-	if (!err && rig_workers_in(&map) != MACHINE_QUEUES)
-		err = guest_fail(EPROTO, "%u workers after %s", rig_workers_in(&map), line);
-	return err ?: threads_wait_count(rig->m->pid, 1 + MACHINE_QUEUES, RIG_GONE_MS);
-}
-
-static int gather(struct rig *rig)
-{
-	char line[128];
-	int err;
-
-	snprintf(line, sizeof(line), "vhost-ctl attach id:%u all=w0 && vhost-ctl worker del %u unused",
-		 rig->dev.id, rig->dev.id);
-	err = ctl(line);
-	return err ?: threads_wait_count(rig->m->pid, 1, RIG_GONE_MS);
 }
 
 static int moves_under_fio(struct rig *rig)
@@ -97,8 +54,8 @@ static int moves_under_fio(struct rig *rig)
 
 	err = err ?: rig_wait_works(rig, BETWEEN);
 	while (!err) {
-		err = spread(rig) ?: rig_wait_works(rig, BETWEEN);
-		err = err ?: gather(rig) ?: rig_wait_works(rig, BETWEEN);
+		err = rig_spread(rig) ?: rig_wait_works(rig, BETWEEN);
+		err = err ?: rig_gather(rig) ?: rig_wait_works(rig, BETWEEN);
 		moves += !err;
 	}
 	printf("# moved there and back %u times\n", moves);
@@ -112,33 +69,80 @@ static int moves_under_fio(struct rig *rig)
 static int comes_back_from_reset(struct rig *rig)
 {
 	struct rig_map before, after;
-	int err = gather(rig) ?: spread(rig);
+	int err = rig_gather(rig) ?: rig_spread(rig);
 
 	err = err ?: rig_map(rig, &before);
 	err = err ?: machine_say(rig->m, FIO(300));
 	err = err ?: rig_wait_works(rig, BETWEEN);
 	err = err ?: machine_command(rig->m, "system_reset");
-	err = err ?: wait_up(rig);
+	err = err ?: rig_wait_linux(rig);
 	err = err ?: rig_map(rig, &after);
 	if (!err && memcmp(&before, &after, sizeof(before)))
 		err = guest_fail(EPROTO, "the map is another after the reset");
-	err = err ?: machine_say(rig->m, FIO(1));
+	err = err ?: machine_say(rig->m, FIO_REQUESTS);
 	return err ?: wait_fio(rig);
 }
 
+/* Works that the worker of each I/O queue has run. */
+static int works_run(struct rig *rig, const struct rig_map *map, uint64_t run[RIG_VQS])
+{
+	struct vctl_worker worker;
+	unsigned int i;
+	int err = 0;
+
+	for (i = RIG_FIRST_VQ; !err && i < RIG_VQS; i++) {
+		err = vctl_worker_get(&rig->v, rig->dev.id, map->worker[i], &worker);
+		run[i] = worker.works;
+	}
+	return err;
+}
+
+/* A worker says what it has run after it has run it, and so maybe after the guest's fio has ended. */
+static int wait_run(struct rig *rig, const struct rig_map *map, unsigned int vq, uint64_t least)
+{
+	uint64_t run[RIG_VQS], begun = guest_now_ns();
+	int err;
+
+	for (;;) {
+		err = works_run(rig, map, run);
+		if (err || run[vq] >= least)
+			return err;
+		if (!guest_left_ms(begun, RUN_MS))
+			return guest_fail(EPROTO, "worker %u has run %llu works, %llu short of what was queued",
+					  map->worker[vq], (unsigned long long)run[vq],
+					  (unsigned long long)(least - run[vq]));
+		guest_sleep_ms(20);
+	}
+}
+
+/*
+ * What is queued for a virtqueue is counted there, what is run by the worker: known numbers of requests must
+ * make at least so many works of each queue, and each worker must have run all works of its queues.
+ */
 static int each_worker_works(struct rig *rig)
 {
-	struct vctl_worker before[MACHINE_QUEUES + 1], after[MACHINE_QUEUES + 1];
-	int err = machine_say(rig->m, FIO(1)), n, i;
+	uint64_t before[RIG_VQS], after[RIG_VQS], run[RIG_VQS], queued;
+	struct rig_map map;
+	unsigned int i, j;
+	int err = rig_map(rig, &map);
 
-	n = vctl_workers(&rig->v, rig->dev.id, before, MACHINE_QUEUES + 1);
-	if (n != MACHINE_QUEUES)
-		return guest_fail(EPROTO, "%d workers of QEMU", n);
+	if (!err && rig_workers_in(&map) != MACHINE_QUEUES)
+		err = guest_fail(EPROTO, "%u workers of QEMU", rig_workers_in(&map));
+	err = err ?: works_run(rig, &map, run);
+	err = err ?: rig_works(rig, before);
+	err = err ?: machine_say(rig->m, FIO_REQUESTS);
 	err = err ?: wait_fio(rig);
-	n = vctl_workers(&rig->v, rig->dev.id, after, MACHINE_QUEUES + 1);
-	for (i = 0; !err && i < n; i++)
-		if (after[i].works - before[i].works < BETWEEN)
-			err = guest_fail(EPROTO, "worker %u did nothing while fio used all queues", i);
+	err = err ?: rig_works(rig, after);
+	for (i = RIG_FIRST_VQ; !err && i < RIG_VQS; i++) {
+		for (queued = 0, j = 0; j < RIG_VQS; j++)
+			queued += map.worker[j] == map.worker[i] ? after[j] - before[j] : 0;
+		printf("# virtqueue %u: %llu works for %u requests\n", i,
+		       (unsigned long long)(after[i] - before[i]), REQUESTS);
+		if (after[i] - before[i] < WORKS_OF_REQUEST * REQUESTS)
+			err = guest_fail(EPROTO, "virtqueue %u: %llu works for %u requests", i,
+					 (unsigned long long)(after[i] - before[i]), REQUESTS);
+		err = err ?: wait_run(rig, &map, i, run[i] + queued);
+	}
 	return err;
 }
 
@@ -163,14 +167,14 @@ static int neighbour_resets_and_dies(struct rig *rig)
 }
 
 static const struct step debian_steps[] = {
-	{ "comes up", comes_up },
+	{ "comes up", rig_wait_linux },
 	{ "moves under fio", moves_under_fio },
 	{ "reset", comes_back_from_reset },
 	{ 0 }
 };
 
 static const struct step new_steps[] = {
-	{ "comes up", comes_up },
+	{ "comes up", rig_wait_linux },
 	{ "each worker", each_worker_works },
 	{ "neighbour", neighbour_resets_and_dies },
 	{ 0 }

@@ -22,8 +22,6 @@
 #define STEP_MS		20
 #define SAID_MAX	(1 << 20)	/* of a guest that never stops talking the rest is not kept */
 #define MAX_ARGS	48
-#define STRING(x)	#x
-#define NUMBER(x)	STRING(x)
 
 static const char *const programs[] = {
 	[QEMU_DEBIAN] = "/opt/debian-qemu/usr/bin/qemu-system-x86_64",
@@ -37,11 +35,11 @@ static _Noreturn void exec_qemu(const struct machine_opts *opts, int serial, int
 	const char *argv[MAX_ARGS] = {
 		program, "-accel", "tcg,thread=multi", "-m", "128",
 		/* SeaBIOS's MP table has one CPU of each socket. */
-		"-smp", NUMBER(MACHINE_QUEUES) ",sockets=" NUMBER(MACHINE_QUEUES),
+		"-smp", TEXT(MACHINE_QUEUES) ",sockets=" TEXT(MACHINE_QUEUES),
 		"-nodefaults", "-no-user-config", "-display", "none",
 		"-chardev", serial_dev, "-serial", "chardev:serial",
 		"-chardev", monitor_dev, "-mon", "chardev=monitor",
-		"-device", "isa-debug-exit,iosize=4,iobase=" NUMBER(E2E_EXIT_PORT),
+		"-device", "isa-debug-exit,iosize=4,iobase=" TEXT(E2E_EXIT_PORT),
 		"-device", disk,
 	};
 	static const char *const linux_guest[] = {

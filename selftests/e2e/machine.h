@@ -13,6 +13,10 @@
 
 #define MACHINE_QUEUES	4	/* I/O queues, and CPUs of the guest */
 
+/* Numbers that are part of a text. */
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+
 enum machine_qemu {
 	QEMU_DEBIAN,	/* Debian 12's own: knows nothing of workers */
 	QEMU_NEW,	/* one that can make a worker per queue */

@@ -4,9 +4,11 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/shell.h"
 #include "lib/threads.h"
 #include "rig.h"
 
@@ -87,15 +89,15 @@ unsigned int rig_workers_in(const struct rig_map *map)
 	return count;
 }
 
-static int works(struct rig *rig, uint64_t *list)
+int rig_works(struct rig *rig, uint64_t works[RIG_VQS])
 {
 	struct vctl_vq vq;
 	unsigned int i;
 	int err = 0;
 
-	for (i = RIG_FIRST_VQ; !err && i < RIG_VQS; i++) {
+	for (i = 0; !err && i < RIG_VQS; i++) {
 		err = vctl_vq_get(&rig->v, rig->dev.id, i, &vq);
-		list[i] = vq.works;
+		works[i] = vq.works;
 	}
 	return err;
 }
@@ -104,10 +106,10 @@ int rig_wait_works(struct rig *rig, unsigned int more)
 {
 	uint64_t first[RIG_VQS], now[RIG_VQS], begun = guest_now_ns();
 	unsigned int i;
-	int err = works(rig, first);
+	int err = rig_works(rig, first);
 
 	for (;;) {
-		err = err ?: works(rig, now);
+		err = err ?: rig_works(rig, now);
 		if (err)
 			return err;
 		for (i = RIG_FIRST_VQ; i < RIG_VQS && now[i] - first[i] >= more; i++)
@@ -121,6 +123,45 @@ int rig_wait_works(struct rig *rig, unsigned int more)
 					  i, (unsigned long long)(now[i] - first[i]), RIG_ROUND_MS, more);
 		guest_sleep_ms(STEP_MS);
 	}
+}
+
+int rig_wait_linux(struct rig *rig)
+{
+	int err = machine_wait_text(rig->m, "guest: up, queues: " TEXT(MACHINE_QUEUES), RIG_LINUX_MS);
+
+	return err ?: vctl_dev_of(&rig->v, rig->m->pid, &rig->dev);
+}
+
+static int ctl(const char *line)
+{
+	char out[SHELL_OUTPUT];
+	int code = shell_run(out, sizeof(out), "%s 2>&1", line);
+
+	return code ? guest_fail(EPROTO, "%s: exit code %d: %s", line, code, out) : 0;
+}
+
+int rig_spread(struct rig *rig)
+{
+	struct rig_map map;
+	char line[128];
+	int err;
+
+	snprintf(line, sizeof(line), "vhost-ctl attach id:%u 2-5=new", rig->dev.id);
+	err = ctl(line) ?: rig_map(rig, &map);
+	if (!err && rig_workers_in(&map) != MACHINE_QUEUES)
+		err = guest_fail(EPROTO, "%u workers after %s", rig_workers_in(&map), line);
+	return err ?: threads_wait_count(rig->m->pid, 1 + MACHINE_QUEUES, RIG_GONE_MS);
+}
+
+int rig_gather(struct rig *rig)
+{
+	char line[128];
+	int err;
+
+	snprintf(line, sizeof(line), "vhost-ctl attach id:%u all=w0 && vhost-ctl worker del %u unused",
+		 rig->dev.id, rig->dev.id);
+	err = ctl(line);
+	return err ?: threads_wait_count(rig->m->pid, 1, RIG_GONE_MS);
 }
 
 int rig_kill(struct rig *rig)

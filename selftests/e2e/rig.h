@@ -15,6 +15,7 @@
 
 /* Limits of what takes long: this is emulation within emulation. */
 #define RIG_START_MS	60000	/* from the start of QEMU to the first word of a boot sector */
+#define RIG_LINUX_MS	240000	/* until Linux is up */
 #define RIG_ROUND_MS	60000	/* until guests that read have come further */
 #define RIG_GONE_MS	20000
 
@@ -48,11 +49,21 @@ int rig_map(struct rig *rig, struct rig_map *map);
 /* How many different workers serve the I/O queues? */
 unsigned int rig_workers_in(const struct rig_map *map);
 
+/* How many works were queued for each virtqueue so far. */
+int rig_works(struct rig *rig, uint64_t works[RIG_VQS]);
+
 /*
  * Every I/O queue has done at least so many works more; -ENODATA when a Linux guest is through with what it
  * was told to do.
  */
 int rig_wait_works(struct rig *rig, unsigned int more);
+
+/* A Linux guest is up, for the first time or after a reset. */
+int rig_wait_linux(struct rig *rig);
+
+/* With vhost-ctl: a worker of its own for each I/O queue; worker 0 for all, and no other. */
+int rig_spread(struct rig *rig);
+int rig_gather(struct rig *rig);
 
 /* SIGKILL to QEMU: it ends, with its device and every thread of that. */
 int rig_kill(struct rig *rig);
