@@ -49,6 +49,8 @@ $(GUEST_INITRD): selftests/e2e/guest-init selftests/e2e/pack-guest $(E2E)/fio/fi
 	@mkdir -p $(@D)
 	@selftests/e2e/pack-guest selftests/e2e/guest-init $(E2E)/fio/fio $@
 
+e2e-guest: $(E2E_FILES)/guest-linux $(GUEST_INITRD)
+
 # --- the VM's root file system
 
 $(E2E)/image.ext4: selftests/e2e/build-image selftests/e2e/image-packages.txt | $(E2E)/.setup
@@ -63,6 +65,6 @@ $(E2E_FILES)/target.txt: selftests/e2e/target.txt
 	@cp $< $@
 
 e2e-program: $(E2E_FILES)/e2e
-e2e-files: vm-files $(E2E)/image.ext4 $(addprefix $(E2E_FILES)/,e2e boot-sector guest-linux guest-initrd vhost-ctl target.txt)
+e2e-files: vm-files $(E2E)/image.ext4 e2e-guest $(addprefix $(E2E_FILES)/,e2e boot-sector vhost-ctl target.txt)
 
-.PHONY: e2e-program e2e-files
+.PHONY: e2e-program e2e-guest e2e-files
