@@ -19,8 +19,8 @@ help:
 #: make check [K=] [T=]       all tests, or those of kernel K, or those whose name matches T
 #: make check K=6.12 STOCK=1  the tests on the distribution's own modules: they fail where we differ
 #: make bench [K=6.1] [ONLY=] measure: instructions per I/O against stock (cost), time to list many devices
-#:                            (list), fio with one worker and with a worker for each virtqueue (workers), the queues of
-#:                            virtio-fs devices (virtiofs)
+#:                            (list), fio with one worker and with a worker for each virtqueue (workers), the same in a Linux
+#:                            guest (guest), the queues of virtio-fs devices (virtiofs)
 #: make modules [K=6.1]       build the modules for a stock kernel into build/K/modules
 #: make vm [K=6.1] [E2E=1]    a shell in the test VM; with E2E=1 a Debian 12 with QEMU, targetcli and fio
 #: make paths [K=6.1]         print where image, modules and release of that VM are

@@ -24,6 +24,15 @@ $(E2E_FILES)/e2e: $(E2E_OBJECTS) $(GUEST)
 	@mkdir -p $(@D)
 	@$(CC) $(TEST_CFLAGS) -static -o $@ $^ -lpthread
 
+# A measurement with a Linux guest.
+$(E2E)/obj/guest_workers.o: selftests/bench/guest_workers.c build/kselftest/.done
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -Iselftests/vhost -Iselftests/e2e -MMD -c -o $@ $<
+
+$(E2E_FILES)/guest_workers: $(addprefix $(E2E)/obj/,guest_workers.o rig.o machine.o disk.o) $(GUEST)
+	@mkdir -p $(@D)
+	@$(CC) $(TEST_CFLAGS) -static -o $@ $^ -lpthread
+
 -include $(wildcard $(E2E)/obj/*.d)
 
 $(E2E_FILES)/boot-sector: selftests/e2e/boot.S selftests/e2e/boot.h | $(E2E)/.setup

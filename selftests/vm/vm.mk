@@ -60,7 +60,8 @@ build/tests/ynl: TEST_LIBS := build/ynl/libynl.a
 
 -include $(wildcard build/tests/*.d build/tests/lib/*.d)
 
-BENCHES := $(patsubst selftests/bench/%.c,build/tests/%,$(wildcard selftests/bench/*.c))
+# guest_workers needs what is of the e2e tests, and is made there.
+BENCHES := $(patsubst selftests/bench/%.c,build/tests/%,$(filter-out %/guest_workers.c,$(wildcard selftests/bench/*.c)))
 $(BENCHES): build/tests/%: selftests/bench/%.c $(GUEST)
 	@mkdir -p $(@D)
 	@rm -f $@
