@@ -301,6 +301,7 @@ struct vhost_worker *vhost_worker_create(struct vhost_dev *dev,
 
 	init_llist_head(&worker->work_list);
 	init_completion(&worker->running);
+	init_completion(&worker->emptied);
 	init_completion(&worker->reaped);
 	refcount_set(&worker->refs, 1);
 	INIT_WORK(&worker->reap, vhost_worker_reap);
@@ -324,23 +325,33 @@ unreserve:
 	return ERR_PTR(err);
 }
 
+static void vhost_worker_last(struct vhost_work *work)
+{
+	struct vhost_worker *worker = container_of(work, struct vhost_worker, last);
+
+	worker->finished = true;
+	if (worker->ops->leave)
+		worker->ops->leave(worker);
+	complete(&worker->emptied);
+}
+
 /*
  * Take a worker out of the set. What may still be on its list then are flushes,
- * which found it in the set a moment ago; worker->last comes behind them. A
- * thread that has ended has run them all.
+ * which found it in the set a moment ago; worker->last comes behind them, and
+ * then the thread ends. One that has ended has run them all.
  */
 static void vhost_worker_unlink(struct vhost_worker *worker)
 {
 	struct vhost_workers *workers = &worker->dev->workers;
 
-	vhost_flush_init(&worker->last);
+	vhost_work_init(&worker->last, vhost_worker_last);
 	mutex_lock(&workers->lock);
 	xa_erase(&workers->xa, worker->id);
 	workers->count--;
 	if (worker->ended)
-		complete(&worker->last.done);
+		complete(&worker->emptied);
 	else
-		vhost_worker_queue(worker, &worker->last.work);
+		vhost_worker_queue(worker, &worker->last);
 	vhost_registry_changed();
 	mutex_unlock(&workers->lock);
 }
@@ -353,7 +364,7 @@ static void vhost_worker_put(struct vhost_worker *worker)
 
 static void vhost_worker_end(struct vhost_worker *worker)
 {
-	wait_for_completion(&worker->last.done);
+	wait_for_completion(&worker->emptied);
 	worker->ops->stop(worker);
 	WARN_ON_ONCE(!llist_empty(&worker->work_list));
 	if (worker->thread)
@@ -637,7 +648,7 @@ int vhost_workers_start(struct vhost_dev *dev)
  */
 void vhost_workers_stop(struct vhost_dev *dev)
 {
-	struct vhost_worker *worker;
+	struct vhost_worker *worker, *told = NULL;
 	unsigned long id;
 	int i;
 
@@ -662,9 +673,17 @@ void vhost_workers_stop(struct vhost_dev *dev)
 	synchronize_rcu();
 	vhost_dev_flush(dev);
 
+	/* They end while we wait for the one that was told last. */
 	xa_for_each(&dev->workers.xa, id, worker) {
 		trace_vhost_worker_free(worker);
-		vhost_worker_destroy(worker);
+		vhost_worker_unlink(worker);
+		worker->next = told;
+		told = worker;
+	}
+	while (told) {
+		worker = told;
+		told = worker->next;
+		vhost_worker_end(worker);
 	}
 }
 

@@ -71,18 +71,6 @@ struct vhost_worker_counts {
 };
 
 /**
- * struct vhost_flush - a work that tells when those before it have run
- * @work: what goes on the list
- * @done: @work has run
- *
- * vhost.h defines struct vhost_work before it includes this header.
- */
-struct vhost_flush {
-	struct vhost_work	work;
-	struct completion	done;
-};
-
-/**
  * struct vhost_worker - a thread that runs the work of the virtqueues
  *	attached to it
  * @work_list: work to run, newest first; pushed by anyone, emptied by the
@@ -104,7 +92,11 @@ struct vhost_flush {
  * @ended: L: the thread has looked at its list for the last time
  * @gp_state: L: RCU state when @attached last fell to 0: once that grace
  *	period is over, nobody can queue work here any more
- * @last: the flush behind all others, once it has left the set
+ * @last: the work behind all others, once it has left the set; vhost.h defines
+ *	struct vhost_work before it includes this header
+ * @finished: T: @last has run; the thread ends by itself
+ * @emptied: completed when @last has run
+ * @next: the one that was told to end before it, see vhost_workers_stop()
  * @reap: work that ends it, see vhost_worker_destroy_within()
  * @refs: who ends it, and who waits for that
  * @reaped: completed when its thread is gone
@@ -129,7 +121,10 @@ struct vhost_worker {
 	bool				ended;
 	unsigned long			gp_state;
 
-	struct vhost_flush		last;
+	struct vhost_work		last;
+	bool				finished;
+	struct completion		emptied;
+	struct vhost_worker		*next;
 	struct work_struct		reap;
 	refcount_t			refs;
 	struct completion		reaped;
@@ -181,8 +176,10 @@ struct vhost_workers {
  * @create: make the thread in the context of a thread of the owner, ready to
  *	run work; 0 or -errno. May sleep, but not longer than the timeout for the
  *	owner to do its part.
- * @stop: end the thread and wait for its exit. The caller has made sure that
- *	nobody queues work any more and that the list was run. May sleep.
+ * @leave: called by the thread itself in its last work: let it end after that;
+ *	NULL if it looks at @finished
+ * @stop: wait for the thread's exit; its last work has run, or it was killed. May
+ *	sleep.
  * @wakeup: make the thread look at its list. Any context.
  * @interrupt: break off the thread's wait for guest memory, or NULL if a
  *	signal to the owner does it
@@ -191,6 +188,7 @@ struct vhost_worker_ops {
 	enum vhost_thread_kind kind;
 	int (*create)(struct vhost_worker *worker, const char *name,
 		      struct task_struct *owner, long timeout);
+	void (*leave)(struct vhost_worker *worker);
 	void (*stop)(struct vhost_worker *worker);
 	void (*wakeup)(struct vhost_worker *worker);
 	void (*interrupt)(struct vhost_worker *worker);
@@ -208,7 +206,6 @@ void vhost_worker_killed(void *data);
 bool vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work);
 
 /* worker_flush.c, for worker.c */
-void vhost_flush_init(struct vhost_flush *flush);
 struct vhost_barrier *vhost_barrier_alloc(unsigned int max);
 void vhost_barrier_put(struct vhost_barrier *b);
 void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id);

@@ -133,21 +133,59 @@ EXPORT_SYMBOL_GPL(vhost_vq_lock_nested);
 
 /* Flushes ----------------------------------------------------------------- */
 
-static void vhost_flush_work(struct vhost_work *work)
+/*
+ * A flush of as many workers at once as fit on the stack, so that it cannot
+ * fail. Its waiter stays to the end.
+ */
+#define VHOST_FLUSH_WORKERS	16
+
+struct vhost_flush_work {
+	struct vhost_work	work;
+	struct vhost_flush	*flush;
+};
+
+struct vhost_flush {
+	atomic_t		left;	/* works to come, and who queues them */
+	struct completion	done;
+	struct vhost_flush_work	works[VHOST_FLUSH_WORKERS];
+};
+
+static void vhost_flush_put(struct vhost_flush *flush)
 {
-	complete(&container_of(work, struct vhost_flush, work)->done);
+	if (atomic_dec_and_test(&flush->left))
+		complete(&flush->done);
 }
 
-/**
- * vhost_flush_init - prepare a flush of one worker
- * @flush: the flush, not queued
- *
- * The caller queues its work under L and waits for its completion.
- */
-void vhost_flush_init(struct vhost_flush *flush)
+static void vhost_flush_fn(struct vhost_work *work)
 {
-	vhost_work_init(&flush->work, vhost_flush_work);
-	init_completion(&flush->done);
+	vhost_flush_put(container_of(work, struct vhost_flush_work, work)->flush);
+}
+
+/*
+ * Put a flush on the workers from number @start on that still look at their
+ * list, until it is full. Tell the number to go on with; 0: there is none.
+ */
+static unsigned long vhost_flush_queue(struct vhost_flush *flush, struct vhost_workers *workers,
+				       unsigned long start)
+{
+	struct vhost_flush_work *fw = flush->works;
+	struct vhost_worker *worker;
+	unsigned long id;
+
+	mutex_lock(&workers->lock);
+	xa_for_each_start(&workers->xa, id, worker, start) {
+		if (worker->ended)
+			continue;
+		if (fw == flush->works + VHOST_FLUSH_WORKERS)
+			break;
+		fw->flush = flush;
+		vhost_work_init(&fw->work, vhost_flush_fn);
+		atomic_inc(&flush->left);
+		vhost_worker_queue(worker, &fw->work);
+		fw++;
+	}
+	mutex_unlock(&workers->lock);
+	return worker ? id : 0;
 }
 
 /**
@@ -162,26 +200,16 @@ void vhost_flush_init(struct vhost_flush *flush)
  */
 void vhost_dev_flush(struct vhost_dev *dev)
 {
-	struct vhost_workers *workers = &dev->workers;
-	struct vhost_worker *worker;
 	struct vhost_flush flush;
 	unsigned long id = 0;
-	bool queued;
 
-	for (;; id++) {
-		vhost_flush_init(&flush);
-		mutex_lock(&workers->lock);
-		worker = xa_find(&workers->xa, &id, ULONG_MAX, XA_PRESENT);
-		queued = worker && !worker->ended;
-		if (queued)
-			vhost_worker_queue(worker, &flush.work);
-		mutex_unlock(&workers->lock);
-
-		if (!worker)
-			break;
-		if (queued)
-			vhost_wait_for_workers(dev, &flush.done);
-	}
+	do {
+		init_completion(&flush.done);
+		atomic_set(&flush.left, 1);
+		id = vhost_flush_queue(&flush, &dev->workers, id);
+		vhost_flush_put(&flush);
+		vhost_wait_for_workers(dev, &flush.done);
+	} while (id);
 }
 EXPORT_SYMBOL_GPL(vhost_dev_flush);
 

@@ -144,7 +144,7 @@ static void vhost_kthread_loop(struct vhost_worker *worker)
 		set_current_state(TASK_IDLE);
 
 		/* Look first: what was queued before the stop must run. */
-		stop = kthread_should_stop();
+		stop = worker->finished || kthread_should_stop();
 		if (vhost_worker_run(worker))
 			continue;
 		if (stop)
@@ -195,6 +195,7 @@ static int vhost_kthread_create(struct vhost_worker *worker, const char *name,
 	return 0;
 }
 
+/* It may be gone already; worker->thread has kept its task. */
 static void vhost_kthread_stop(struct vhost_worker *worker)
 {
 	kthread_stop(worker->task);
@@ -231,7 +232,8 @@ static bool vhost_task_run(void *data)
 	return vhost_worker_run(data);
 }
 
-static void vhost_task_worker_killed(void *data)
+/* Let SIGKILL be pending for this thread, and for no other of the process. */
+static void vhost_task_raise_kill(void)
 {
 	/* Our own: it stays until we exit. */
 	struct sighand_struct *sighand =
@@ -241,6 +243,20 @@ static void vhost_task_worker_killed(void *data)
 	sigaddset(&current->pending.signal, SIGKILL);
 	recalc_sigpending();
 	spin_unlock_irq(&sighand->siglock);
+}
+
+static void vhost_task_worker_leave(struct vhost_worker *worker)
+{
+	vhost_task_raise_kill();
+}
+
+static void vhost_task_worker_killed(void *data)
+{
+	struct vhost_worker *worker = data;
+
+	if (worker->finished)
+		return;
+	vhost_task_raise_kill();
 
 	/* It may have been killed before it ran at all. */
 	vhost_task_show(data);
@@ -426,6 +442,7 @@ static void vhost_task_worker_wakeup(struct vhost_worker *worker)
 static const struct vhost_worker_ops vhost_task_ops = {
 	.kind		= VHOST_THREAD_KIND_TASK,
 	.create		= vhost_task_worker_create,
+	.leave		= vhost_task_worker_leave,
 	.stop		= vhost_task_worker_stop,
 	.wakeup		= vhost_task_worker_wakeup,
 };

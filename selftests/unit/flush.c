@@ -121,6 +121,88 @@ TEST_BOTH(a_flush_that_finds_a_worker_on_its_way_out_ends)
 	device_close(last_dev);
 }
 
+TEST_BOTH(flush_is_with_all_workers_before_it_waits_for_one)
+{
+	struct device *d = device_open(3);
+	struct job blockers[3];
+	struct page pages[3];
+	struct call call = { .d = d };
+	struct task_struct *caller;
+	int i;
+
+	for (i = 1; i < 3; i++) {
+		CHECK_EQ(new_worker(d), i);
+		CHECK_EQ(attach(d, i, i), 0);
+	}
+	for (i = 0; i < 3; i++)
+		job_block(&blockers[i], d->vqs[i], &pages[i]);
+	caller = call_start(&call, call_flush);
+	for (i = 0; i < 3; i++)
+		wait_until(!llist_empty(&worker_of(d, i)->work_list));
+	for (i = 0; i < 3; i++)
+		page_come(&pages[i]);
+	shim_join(caller);
+	device_close(d);
+}
+
+TEST_BOTH(flush_covers_more_workers_than_it_asks_at_once)
+{
+	enum { WORKERS = 50 };
+	struct device *d = device_open(WORKERS);
+	struct job jobs[WORKERS];
+	int i;
+
+	for (i = 1; i < WORKERS; i++) {
+		CHECK_EQ(new_worker(d), i);
+		CHECK_EQ(attach(d, i, i), 0);
+	}
+	for (i = 0; i < WORKERS; i++) {
+		job_init(&jobs[i], d->vqs[i]);
+		CHECK(job_queue(&jobs[i]));
+	}
+	vhost_dev_flush(&d->dev);
+	for (i = 0; i < WORKERS; i++)
+		CHECK_EQ(job_runs(&jobs[i]), 1);
+	device_close(d);
+}
+
+/* Each thread waits in its last work for all others. */
+enum { TOGETHER = 20 };
+static struct vhost_worker *together[TOGETHER];
+static unsigned int have_come;
+
+static void meet(enum shim_point point)
+{
+	int i;
+
+	if (point != SHIM_RESCHED)
+		return;
+	for (i = 0; i < TOGETHER; i++)
+		if (vhost_worker_thread(together[i]) == current && together[i]->finished)
+			break;
+	if (i == TOGETHER)
+		return;
+	__atomic_fetch_add(&have_come, 1, __ATOMIC_RELAXED);
+	wait_until(READ_ONCE(have_come) == TOGETHER);
+}
+
+TEST_BOTH(workers_of_a_device_end_together)
+{
+	struct device *d = device_open(TOGETHER);
+	int i;
+
+	for (i = 0; i < TOGETHER; i++) {
+		if (i)
+			CHECK_EQ(new_worker(d), i);
+		together[i] = worker_of(d, i);
+	}
+	shim_set_hook(meet);
+	device_stop(d);
+	CHECK_EQ(have_come, TOGETHER);
+	shim_set_hook(NULL);
+	device_free(d);
+}
+
 TEST_BOTH(stop_runs_all_that_is_queued)
 {
 	enum { JOBS = 50 };

@@ -51,8 +51,10 @@ void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max,
 void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long max,
 		    unsigned int filter);
 
-#define xa_for_each(xa, index, entry)					 \
-	for (index = 0, entry = xa_find(xa, &index, ULONG_MAX, XA_PRESENT); \
+#define xa_for_each_start(xa, index, entry, start)			 \
+	for (index = start, entry = xa_find(xa, &index, ULONG_MAX, XA_PRESENT); \
 	     entry; entry = xa_find_after(xa, &index, ULONG_MAX, XA_PRESENT))
+
+#define xa_for_each(xa, index, entry)	xa_for_each_start(xa, index, entry, 0)
 
 #endif
