@@ -456,13 +456,11 @@ static struct vhost_worker *vhost_nl_lock_worker(struct sk_buff *skb, struct gen
 int vhost_nl_worker_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct vhost_worker *worker = vhost_nl_lock_worker(skb, info);
-	struct vhost_dev *dev;
 	cpumask_var_t mask;
 	int err = -EINVAL;
 
 	if (IS_ERR(worker))
 		return PTR_ERR(worker);
-	dev = worker->dev;
 	if (GENL_REQ_ATTR_CHECK(info, VHOST_A_WORKER_CPUS)) {
 		NL_SET_ERR_MSG(info->extack, "the list of CPUs is missing");
 		goto unlock;
@@ -476,7 +474,7 @@ int vhost_nl_worker_set_doit(struct sk_buff *skb, struct genl_info *info)
 		err = vhost_nl_set_cpus(info, worker, mask);
 	free_cpumask_var(mask);
 unlock:
-	vhost_nl_unlock(dev);
+	vhost_nl_unlock(worker->dev);
 	return err;
 }
 
