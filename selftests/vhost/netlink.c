@@ -28,12 +28,7 @@ FIXTURE(dev) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(dev) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(dev, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(dev, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(dev);
 
 /* A device that is set up, gets its endpoint and loses it. */
 static int has_endpoint_for_a_while(struct proc *me, void *arg)

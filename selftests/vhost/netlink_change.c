@@ -28,12 +28,7 @@ FIXTURE(load) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(load) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(load, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(load, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(load);
 
 FIXTURE_SETUP(load)
 {
@@ -173,12 +168,7 @@ FIXTURE(idle) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(idle) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(idle, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(idle, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(idle);
 
 FIXTURE_SETUP(idle)
 {

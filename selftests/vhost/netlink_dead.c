@@ -28,12 +28,7 @@ FIXTURE(orphan) {
 	int fd;
 };
 
-FIXTURE_VARIANT(orphan) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(orphan, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(orphan, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(orphan);
 
 FIXTURE_SETUP(orphan)
 {

@@ -27,12 +27,7 @@ FIXTURE(request) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(request) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(request, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(request, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(request);
 
 FIXTURE_SETUP(request)
 {

@@ -26,12 +26,7 @@ FIXTURE(events) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(events) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(events, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(events, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(events);
 
 FIXTURE_SETUP(events)
 {

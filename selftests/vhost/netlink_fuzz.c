@@ -36,12 +36,7 @@ FIXTURE(fuzz) {
 	unsigned int outcomes[256];
 };
 
-FIXTURE_VARIANT(fuzz) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(fuzz, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(fuzz, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(fuzz);
 
 FIXTURE_SETUP(fuzz)
 {

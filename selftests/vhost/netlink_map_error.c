@@ -24,12 +24,7 @@ FIXTURE(map) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(map) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(map, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(map, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(map);
 
 FIXTURE_SETUP(map)
 {

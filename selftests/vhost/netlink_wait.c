@@ -425,12 +425,7 @@ FIXTURE(closing) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(closing) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(closing, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(closing, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(closing);
 
 FIXTURE_SETUP(closing)
 {
