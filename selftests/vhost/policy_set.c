@@ -3,7 +3,6 @@
  * policy_set.c - the default policy is set and told, by parameter and by netlink, alone and in a storm
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,18 +42,11 @@ FIXTURE_TEARDOWN(set)
 static int expect_param(const char *text)
 {
 	char found[64];
-	int fd = open(PUT_DEFAULT_WORKERS, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	int err = put_read(PUT_DEFAULT_WORKERS, found, sizeof(found));
 
-	if (fd < 0)
-		return guest_fail(errno, "open " PUT_DEFAULT_WORKERS);
-	n = read(fd, found, sizeof(found) - 1);
-	close(fd);
-	found[n < 0 ? 0 : n] = 0;
-	if (!strchr(found, '\n') || strlen(text) != strlen(found) - 1 ||
-	    strncmp(found, text, strlen(text)))
-		return guest_fail(EPROTO, "the parameter reads '%s' and not '%s'", found, text);
-	return 0;
+	if (!err && strcmp(found, text))
+		err = guest_fail(EPROTO, "the parameter reads '%s' and not '%s'", found, text);
+	return err;
 }
 
 static int expect_policy(struct vctl *v, uint32_t kind, uint32_t count)

@@ -66,20 +66,9 @@ int qsd_put(const char *file, const char *text)
 int qsd_get(const char *file, char *text, size_t size)
 {
 	char path[128];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), QSD_DIR "/%s", file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return guest_fail(errno, "%s", path);
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n < 0)
-		return guest_fail(errno, "%s", path);
-	text[n] = 0;
-	text[strcspn(text, "\n")] = 0;
-	return 0;
+	return put_read(path, text, size);
 }
 
 /* --- the daemon */

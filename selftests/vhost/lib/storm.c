@@ -247,21 +247,6 @@ int storm_expedite(bool on)
 	return put_text("/sys/kernel/rcu_expedited", on ? "1" : "0");
 }
 
-static int read_small(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return guest_fail(errno, "open %s", path);
-	n = read(fd, buf, size - 1);
-	close(fd);
-	if (n < 0)
-		return guest_fail(EIO, "read %s", path);
-	buf[n] = '\0';
-	return 0;
-}
-
 /* Threads below @base whose name is one of a worker. */
 static int count_in(const char *base)
 {
@@ -276,7 +261,7 @@ static int count_in(const char *base)
 		if (!isdigit(entry->d_name[0]))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/comm", base, entry->d_name);
-		if (!read_small(path, comm, sizeof(comm)) && !strncmp(comm, "vhost-", 6))
+		if (!put_read(path, comm, sizeof(comm)) && !strncmp(comm, "vhost-", 6))
 			count++;
 	}
 	closedir(dir);
@@ -314,7 +299,7 @@ int64_t storm_cpu_ns(pid_t tid)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", tid);
-	err = read_small(path, buf, sizeof(buf));
+	err = put_read(path, buf, sizeof(buf));
 	return err ?: strtoll(buf, NULL, 10);
 }
 
