@@ -15,7 +15,9 @@
 #include "kselftest_harness.h"
 #include "lib/guest.h"
 #include "lib/expect.h"
+#include "lib/kicks.h"
 #include "lib/owner.h"
+#include "lib/put.h"
 #include "lib/shell.h"
 #include "lib/vctl.h"
 
@@ -62,6 +64,12 @@ FIXTURE_TEARDOWN(ctl)
 	EXPECT_EQ(code, shell_run(self->out, sizeof(self->out), __VA_ARGS__)) { \
 		TH_LOG("%s", self->out); \
 	}
+
+/* busybox's su needs a user of that number. The first argument is PATH. */
+#define AS_NOBODY(command) \
+	"grep -q ^nobody: /etc/passwd 2>/dev/null || " \
+	"echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; " \
+	"su nobody -c 'PATH=%s " command "' 2>&1"
 
 /* The worker of virtqueue @vq, as the kernel tells it to us. */
 static uint32_t worker_of(struct vctl *v, uint32_t dev, uint32_t vq)
@@ -184,11 +192,7 @@ TEST_F(ctl, mistakes_and_strangers_change_nothing)
 	EXPECT_RUN(USAGE, "vhost-ctl worker set %u 0 cpus 4095 2>&1", id);
 	EXPECT_RUN(REFUSED, "vhost-ctl worker add %u count 1000 2>&1", id);
 	EXPECT_NE(NULL, strstr(self->out, "ENOSPC"));
-	/* busybox's su needs a user of that number */
-	EXPECT_RUN(REFUSED, "setpriv --help >/dev/null 2>&1; "
-		   "grep -q ^nobody: /etc/passwd 2>/dev/null || "
-		   "echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; "
-		   "su nobody -c 'PATH=%s vhost-ctl attach id:%u 2=new' 2>&1", getenv("PATH"), id);
+	EXPECT_RUN(REFUSED, AS_NOBODY("vhost-ctl attach id:%u 2=new"), getenv("PATH"), id);
 	ASSERT_OK(vctl_dev_get(&self->v, id, &self->dev));
 	EXPECT_EQ(1, self->dev.workers);
 }
@@ -204,6 +208,103 @@ TEST_F(ctl, monitor_tells_what_happens)
 		TH_LOG("%s", self->out);
 	}
 	EXPECT_NE(NULL, strstr(self->out, "map"));
+}
+
+/* The default policy of the host, and a device that has not chosen its workers. */
+FIXTURE(ctl_policy) {
+	struct vctl v;
+	int fd;
+	char out[SHELL_OUTPUT];
+};
+
+FIXTURE_THREADS(ctl_policy);
+
+FIXTURE_SETUP(ctl_policy)
+{
+	SKIP_WITHOUT(variant->thread);
+	proc_watch("a test of vhost-ctl policy", 60);
+	ASSERT_OK(vctl_open(&self->v));
+	self->fd = vdev_open_thread(VDEV_SCSI, variant->thread);
+	ASSERT_VALID(self->fd);
+	ASSERT_OK(vdev_set_owner(self->fd));
+}
+
+FIXTURE_TEARDOWN(ctl_policy)
+{
+	EXPECT_OK(put_text(PUT_DEFAULT_WORKERS, "single"));
+	close(self->fd);
+	vctl_close(&self->v);
+}
+
+static int expect_policy(struct vctl *v, uint32_t kind, uint32_t count)
+{
+	struct vctl_policy now;
+	int err = vctl_policy_get(v, &now);
+
+	if (!err && (now.kind != kind || now.count != count))
+		err = guest_fail(EPROTO, "policy %u, %u", now.kind, now.count);
+	return err;
+}
+
+TEST_F(ctl_policy, each_policy_is_set_and_shown)
+{
+	static const struct {
+		const char *word, *line, *json;
+		uint32_t kind, count;
+	} policies[] = {
+		{ "per-vq", "per-vq -", "{\"kind\":\"per-vq\",\"count\":null}", VHOST_POLICY_KIND_PER_VQ },
+		{ "per-cpu", "per-cpu -", "{\"kind\":\"per-cpu\",\"count\":null}",
+		  VHOST_POLICY_KIND_PER_CPU },
+		{ "3", "count 3", "{\"kind\":\"count\",\"count\":3}", VHOST_POLICY_KIND_COUNT, 3 },
+		{ "4294967295", "count 4294967295", "{\"kind\":\"count\",\"count\":4294967295}",
+		  VHOST_POLICY_KIND_COUNT, UINT32_MAX },
+		{ "single", "single -", "{\"kind\":\"single\",\"count\":null}",
+		  VHOST_POLICY_KIND_SINGLE },
+	};
+	char json[128];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		EXPECT_RUN(DONE, "vhost-ctl policy set %s 2>&1", policies[i].word);
+		EXPECT_STREQ("", self->out);
+		EXPECT_OK(expect_policy(&self->v, policies[i].kind, policies[i].count));
+		EXPECT_RUN(DONE, "set -- $(vhost-ctl -n policy show) && echo -n $*");
+		EXPECT_STREQ(policies[i].line, self->out);
+		snprintf(json, sizeof(json), "{\"policies\":[%s]}", policies[i].json);
+		EXPECT_RUN(DONE, "vhost-ctl -j policy show | tr -d ' \n'");
+		EXPECT_STREQ(json, self->out);
+	}
+}
+
+TEST_F(ctl_policy, queues_that_come_into_use_follow_what_was_set)
+{
+	static const uint32_t map[] = { 0, 0, 0, 1, 0, 1 };
+	struct vctl_dev dev;
+
+	ASSERT_OK(vctl_dev_of(&self->v, getpid(), &dev));
+	EXPECT_RUN(DONE, "vhost-ctl policy set 2 2>&1");
+	EXPECT_OK(kicks_give_range(self->fd, 0, ARRAY_SIZE(map) - 1));
+	EXPECT_OK(kicks_expect_map(self->fd, 0, map, ARRAY_SIZE(map)));
+	EXPECT_RUN(DONE, "set -- $(vhost-ctl -n -o workers,policy,policy_failed dev show %u) && echo -n $*",
+		   dev.id);
+	EXPECT_STREQ("2 2 0", self->out);
+	EXPECT_RUN(DONE, "vhost-ctl attach id:%u 2=new && vhost-ctl -n -o policy dev show %u", dev.id, dev.id);
+	EXPECT_STREQ("explicit\n", self->out);
+}
+
+TEST_F(ctl_policy, mistakes_and_strangers_leave_it_as_it_is)
+{
+	static const char *const words[] = { "", "0", "-1", "4294967296", "2x", "per-disk", "per-vq 2", "count 2" };
+	unsigned int i;
+
+	ASSERT_OK(put_text(PUT_DEFAULT_WORKERS, "3"));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		EXPECT_RUN(USAGE, "vhost-ctl policy set %s 2>&1", words[i]);
+	EXPECT_RUN(USAGE, "vhost-ctl policy show all 2>&1");
+	EXPECT_RUN(REFUSED, AS_NOBODY("vhost-ctl policy set per-vq"), getenv("PATH"));
+	EXPECT_NE(NULL, strstr(self->out, "EPERM"));
+	EXPECT_RUN(REFUSED, AS_NOBODY("vhost-ctl policy show"), getenv("PATH"));
+	EXPECT_OK(expect_policy(&self->v, VHOST_POLICY_KIND_COUNT, 3));
 }
 
 /* covers: T6 */
