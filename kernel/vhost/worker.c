@@ -252,14 +252,17 @@ static void vhost_worker_name(struct vhost_worker *worker, char *name, size_t si
 		snprintf(name, size, "vhost-%u.%u", workers->dev_id, worker->id);
 }
 
-/* Whoever asks for it, a worker's memory is the owner's. */
+/*
+ * Whoever asks for it, a worker's memory is the owner's. That there is none left
+ * is an error, and no reason to kill somebody in the owner's cgroup.
+ */
 static struct vhost_worker *vhost_worker_alloc(struct vhost_dev *dev)
 {
 	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(dev->mm);
 	struct mem_cgroup *old = set_active_memcg(memcg);
 	struct vhost_worker *worker;
 
-	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+	worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
 	set_active_memcg(old);
 	mem_cgroup_put(memcg);
 	return worker;

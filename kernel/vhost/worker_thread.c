@@ -26,8 +26,10 @@
 #include <linux/jiffies.h>
 #include <linux/kcov.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -384,6 +386,40 @@ static int vhost_spawn_try(struct vhost_worker *worker, const char *name, long t
 }
 
 /*
+ * What a thread takes is charged to the owner's cgroup, and where that is full
+ * the kernel kills somebody in there, most likely the owner, before it lets a
+ * thread fail to be made. Who asks from outside must not bring that about. So look
+ * first whether there is room: for far more than a thread, since each CPU may
+ * keep up to 64 pages of what is given back.
+ */
+#define VHOST_SPAWN_ROOM_PAGES	128
+
+static bool vhost_spawn_has_room(struct vhost_dev *dev)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(dev->mm);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	void **page = NULL, **first = NULL;
+	unsigned int n;
+
+	for (n = 0; n < VHOST_SPAWN_ROOM_PAGES; n++) {
+		page = kmalloc(PAGE_SIZE, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+		if (!page)
+			break;
+		*page = first;
+		first = page;
+	}
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	while (first) {
+		void **next = *first;
+
+		kfree(first);
+		first = next;
+	}
+	return page;
+}
+
+/*
  * A sibling has the CPUs of the worker that made it, which may be pinned. One
  * that does not run in time, because the owner was stopped, keeps them.
  */
@@ -409,6 +445,8 @@ static int vhost_task_spawn(struct vhost_worker *worker, const char *name,
 	long left = timeout;
 	int err;
 
+	if (!vhost_spawn_has_room(worker->dev))
+		return -ENOMEM;
 	do {
 		err = vhost_spawn_try(worker, name, left);
 		/* A parent takes its signal first: it stops, freezes, or dies. */

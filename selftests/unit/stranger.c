@@ -283,6 +283,21 @@ TEST_TASK(a_worker_killed_before_it_runs_keeps_nobody_waiting)
 	device_close(d);
 }
 
+/* Or the kernel would kill somebody to get it. */
+TEST_TASK(no_thread_is_asked_for_where_the_owner_has_no_memory_left)
+{
+	struct device *d = device_open(2);
+	long allocated = shim_allocated();
+
+	unit_owner.is_full = true;
+	CHECK_EQ(ask(d, request_new, (struct request){ .timeout = LONG_TIME }), -ENOMEM);
+	CHECK_EQ(count_workers(d), 1);
+	CHECK_EQ(shim_allocated(), allocated);
+	unit_owner.is_full = false;
+	CHECK_EQ(ask(d, request_new, (struct request){ .timeout = LONG_TIME }), 2);
+	device_close(d);
+}
+
 /* Each step of it fails once. */
 TEST_BOTH(a_request_for_a_worker_that_fails_changes_nothing)
 {

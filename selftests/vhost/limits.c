@@ -183,10 +183,10 @@ static int pids_of_new(struct proc *me, void *data)
 	if (fd < 0)
 		return fd;
 	proc_step(me, "NEW until pids.max is reached");
-	err = cgroup_enter(arg->group, getpid()) ?: cgroup_set_pids_max(arg->group, "4") ?:
+	err = cgroup_enter(arg->group, getpid()) ?: cgroup_set(arg->group, "pids.max", "4") ?:
 	      vdev_set_owner(fd) ?: limit_stops_new(arg, fd);
 	proc_step(me, "NEW after pids.max was raised");
-	return err ?: cgroup_set_pids_max(arg->group, "max") ?: vdev_new_worker(fd, &id);
+	return err ?: cgroup_set(arg->group, "pids.max", "max") ?: vdev_new_worker(fd, &id);
 }
 
 /* covers: W8 */
@@ -207,7 +207,7 @@ static int pids_of_set_owner(struct proc *me, void *data)
 	if (fd < 0)
 		return fd;
 	proc_step(me, "SET_OWNER with pids.max reached");
-	return cgroup_enter(arg->group, getpid()) ?: cgroup_set_pids_max(arg->group, "1") ?:
+	return cgroup_enter(arg->group, getpid()) ?: cgroup_set(arg->group, "pids.max", "1") ?:
 	       limit_stops_set_owner(arg, fd);
 }
 

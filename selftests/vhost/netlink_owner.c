@@ -22,6 +22,7 @@
 #include "lib/vctl.h"
 
 #define MANY		64	/* workers whose memory is counted */
+#define MOST_WORKERS	129	/* that a device can get more */
 #define MEMORY_MAX	"128M"
 #define STACK_BYTES	8192	/* less than the stack of any thread of the kernel */
 #define SOME_USER	12345
@@ -35,12 +36,7 @@ FIXTURE(context) {
 	struct vctl_dev dev;
 };
 
-FIXTURE_VARIANT(context) {
-	enum vdev_thread thread;
-};
-
-FIXTURE_VARIANT_ADD(context, kthread) { VDEV_THREAD_KTHREAD };
-FIXTURE_VARIANT_ADD(context, task) { VDEV_THREAD_TASK };
+FIXTURE_THREADS(context);
 
 static int holds_in_a_group(struct proc *me, void *arg)
 {
@@ -128,7 +124,7 @@ TEST_F(context, pids_max_of_the_owner_counts)
 	struct vctl_vq vq;
 
 	/* The owner, its worker and two more. */
-	ASSERT_OK(cgroup_set_pids_max(&self->owners, "4"));
+	ASSERT_OK(cgroup_set(&self->owners, "pids.max", "4"));
 	ASSERT_OK(proc_call(makes_workers, &c, CALL_MS));
 	/* Kernel threads are none that the limit is about. */
 	ASSERT_OK(vctl_dev_get(&self->v, self->dev.id, &self->dev));
@@ -143,9 +139,29 @@ TEST_F(context, pids_max_of_the_owner_counts)
 		EXPECT_OK(vctl_map_set(&self->v, self->dev.id, map, 2, NULL));
 		EXPECT_THREADS(self->proc->pid, 3);
 	}
-	ASSERT_OK(cgroup_set_pids_max(&self->owners, "max"));
+	ASSERT_OK(cgroup_set(&self->owners, "pids.max", "max"));
 	c.want = 0;
 	EXPECT_OK(proc_call(makes_workers, &c, CALL_MS));
+}
+
+/* At the limit of its memory a worker more is an error of who asks, and not the end of the owner. */
+TEST_F(context, memory_limit_of_the_owner_does_not_kill_it)
+{
+	long long now = cgroup_read(&self->owners, "memory.current", NULL);
+	char max[24];
+	int err = 0, n;
+
+	snprintf(max, sizeof(max), "%lld", now);
+	ASSERT_OK(cgroup_set(&self->owners, "memory.max", max));
+	for (n = 1; n < MOST_WORKERS && !err; n++)
+		err = vctl_worker_new(&self->v, self->dev.id, 1, NULL, NULL);
+	/* A kernel thread takes next to nothing from the owner. */
+	if (err || variant->thread == VDEV_THREAD_TASK)
+		EXPECT_EQ(-ENOMEM, err);
+	EXPECT_EQ(0, cgroup_read(&self->owners, "memory.events", "oom_kill"));
+	EXPECT_EQ(-ETIMEDOUT, proc_wait(self->proc, 0));
+	ASSERT_OK(cgroup_set(&self->owners, "memory.max", "max"));
+	EXPECT_OK(vctl_worker_new(&self->v, self->dev.id, 1, NULL, NULL));
 }
 
 /* Statistics of memory are up to date after some seconds. */

@@ -267,14 +267,14 @@ static int beyond_pids_max(struct proc *me, void *data)
 	proc_step(me, "queues come into use with pids.max reached");
 	fd = vdev_open_thread(VDEV_SCSI, VDEV_THREAD_TASK);
 	err = fd < 0 ? fd : vdev_set_owner(fd) ?: cgroup_enter(group, getpid()) ?:
-	      cgroup_set_pids_max(group, "2") ?: kicks_give_range(fd, 0, 4) ?:
+	      cgroup_set(group, "pids.max", "2") ?: kicks_give_range(fd, 0, 4) ?:
 	      kicks_expect_map(fd, 3, map, 2);
 	if (err)
 		return err;
 	snprintf(words, sizeof(words), "process %d: virtqueue 4 stays", getpid());
 	if (storm_log_count(log, words) != 1)
 		return guest_fail(EPROTO, "the log has no line with '%s'", words);
-	return cgroup_set_pids_max(group, "max") ?: kicks_give(fd, 5) ?:
+	return cgroup_set(group, "pids.max", "max") ?: kicks_give(fd, 5) ?:
 	       kicks_expect_own(fd, 5, 5);
 }
 

@@ -62,9 +62,14 @@ int cgroup_attach_task_all(struct task_struct *from, struct task_struct *task)
 	return err;
 }
 
+static struct mm_struct *charged_mm(void)
+{
+	return (struct mm_struct *)current->active_memcg ?: current->mm;
+}
+
 static void charge(void)
 {
-	struct mm_struct *mm = (struct mm_struct *)current->active_memcg ?: current->mm;
+	struct mm_struct *mm = charged_mm();
 
 	if (mm)
 		__atomic_fetch_add(&mm->charged, 1, __ATOMIC_RELAXED);
@@ -80,10 +85,21 @@ void *kzalloc(size_t size, unsigned int gfp)
 	shim_might_sleep("kzalloc()");
 	if (shim_should_fail())
 		return NULL;
-	if (gfp == GFP_KERNEL_ACCOUNT)
+	if (gfp & GFP_KERNEL_ACCOUNT)
 		charge();
 	shim_count_allocated(1);
 	return calloc(1, size);
+}
+
+void *kmalloc(size_t size, unsigned int gfp)
+{
+	struct mm_struct *mm = charged_mm();
+
+	shim_might_sleep("kmalloc()");
+	if (gfp & GFP_KERNEL_ACCOUNT && mm && mm->is_full)
+		return NULL;
+	shim_count_allocated(1);
+	return malloc(size);
 }
 
 void kfree(void *ptr)

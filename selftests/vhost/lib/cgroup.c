@@ -48,9 +48,9 @@ int cgroup_enter(const struct cgroup *group, pid_t pid)
 	return put(group->path, "cgroup.procs", text);
 }
 
-int cgroup_set_pids_max(const struct cgroup *group, const char *max)
+int cgroup_set(const struct cgroup *group, const char *file, const char *text)
 {
-	return put(group->path, "pids.max", max);
+	return put(group->path, file, text);
 }
 
 long long cgroup_read(const struct cgroup *group, const char *file, const char *key)

@@ -17,9 +17,9 @@ struct cgroup {
  * not. -ENODEV/-EINVAL/... when the kernel has none of it.
  */
 int cgroup_make(struct cgroup *group);
-/* Move process @pid, and set pids.max ("max" or a number). */
+/* Move process @pid, and write one of its files: pids.max, say, "max" or a number. */
 int cgroup_enter(const struct cgroup *group, pid_t pid);
-int cgroup_set_pids_max(const struct cgroup *group, const char *max);
+int cgroup_set(const struct cgroup *group, const char *file, const char *text);
 /* A number in one of its files; with @key the number behind that word. -errno; -ENOENT without the controller. */
 long long cgroup_read(const struct cgroup *group, const char *file, const char *key);
 /* Is @tid in the group? 1, 0 or -errno. */

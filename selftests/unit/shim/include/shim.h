@@ -74,6 +74,7 @@ struct mm_struct {
 	const char *name;
 	int tgid;		/* the pid of its first task */
 	unsigned long charged;	/* allocations that count against its cgroup */
+	bool is_full;		/* its cgroup has no memory left */
 };
 
 struct cpumask {
