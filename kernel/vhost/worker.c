@@ -17,7 +17,8 @@
  * End of a worker. Nobody is attached, so no pointer leads to it; the grace
  * period since the last one went (gp_state) is over; a flush has run, and so
  * all that virtqueues queued. Then it leaves the set, the flushes which found
- * it there until now are run, the thread is stopped and the memory goes.
+ * it there until now are run, the thread ends by itself and the memory goes. The
+ * workers of a device that closes do that all at once.
  *
  * Killed owner. A kernel thread does not notice. A thread of the owner calls
  * vhost_worker_killed() and takes itself out of the map, then runs what is on

@@ -18,6 +18,10 @@
  * see vhost_worker_killed(). What it still runs then must not wait for guest
  * memory, which is why vhost_task_worker_killed() makes SIGKILL pending again:
  * vhost_task has taken it.
+ *
+ * A thread that has run its last work ends without being stopped, so that nobody
+ * has to wait for one before he tells the next. One of the owner does so by a
+ * SIGKILL that is pending for itself only.
  */
 #include <linux/cgroup.h>
 #include <linux/completion.h>
