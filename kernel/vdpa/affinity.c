@@ -3,13 +3,12 @@
  * Spread the virtqueues of a vdpa device over the CPUs, as the transports with
  * interrupts of their own have the interrupt core do it.
  */
+#include <linux/cpu_groups.h>
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/vdpa.h>
 #include <linux/virtio.h>
-
-#include "cpu_spread.h"
 
 /* Virtqueue @i of @nvqs is one that the driver wants spread. */
 static bool is_spread(const struct irq_affinity *desc, unsigned int i,
@@ -45,8 +44,8 @@ int vdpa_spread_vqs(struct vdpa_device *vdpa, struct virtqueue *vqs[],
 	groups = kvcalloc(nvqs, sizeof(*groups), GFP_KERNEL);
 	if (!groups)
 		return -ENOMEM;
-	err = cpu_spread(groups + desc->pre_vectors,
-			 nvqs - desc->pre_vectors - desc->post_vectors);
+	err = cpu_groups_masks(groups + desc->pre_vectors,
+			       nvqs - desc->pre_vectors - desc->post_vectors);
 	for (i = 0; i < nvqs && !err; i++)
 		if (vqs[i])
 			err = ops->set_vq_affinity(vdpa, vqs[i]->index,

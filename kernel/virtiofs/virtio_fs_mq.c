@@ -12,13 +12,13 @@
  * before, or by one who was about to. So it is looked at from time to time
  * until one of its CPUs is back.
  */
+#include <linux/cpu_groups.h>
 #include <linux/cpuhotplug.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/virtio_config.h>
 #include <linux/virtio_ring.h>
 
-#include "virtio_fs_group.h"
 #include "virtio_fs_mq.h"
 #include "virtio_fs_mq_sysfs.h"
 
@@ -74,7 +74,7 @@ static const char *virtio_fs_mq_map(struct virtio_fs_mq *mq)
 		return "interrupts";
 	}
 
-	if (!virtio_fs_group_cpus(mq->map, virtio_fs_mq_nr(mq)))
+	if (!cpu_groups_map(mq->map, virtio_fs_mq_nr(mq)))
 		return "groups";
 
 	for_each_possible_cpu(cpu)

@@ -22,14 +22,6 @@ build/virtiofs/fio.cpio: selftests/vm/mkprogram | $(B)/base
 	@mkdir -p $(@D)
 	@selftests/vm/mkprogram "$$(command -v fio)" $@
 
-# The grouping of CPUs in user space.
-VFS_UNIT := build/virtiofs/group
-$(VFS_UNIT): selftests/virtiofs/unit/group.c kernel/virtiofs/virtio_fs_group.c kernel/virtiofs/virtio_fs_group.h \
-		$(wildcard selftests/virtiofs/unit/shim/*.h) | $(B)/base
-	@mkdir -p $(@D)
-	@$(CC) $(USER_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=undefined -Iselftests/virtiofs/unit/shim \
-		-Ikernel/virtiofs -o $@ $(filter %.c,$^)
-
-virtiofs-tests: $(VFS_DAEMON) $(VFS_TESTS) $(VFS_UNIT) build/virtiofs/fio.cpio
+virtiofs-tests: $(VFS_DAEMON) $(VFS_TESTS) build/virtiofs/fio.cpio
 
 .PHONY: virtiofs-tests

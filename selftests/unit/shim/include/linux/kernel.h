@@ -12,7 +12,6 @@
 #include <linux/types.h>
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
-#define DIV_ROUND_CLOSEST(x, by)	(((x) + (by) / 2) / (by))
 #define clamp(x, low, high)	min(max(x, low), high)
 
 /* What fits is all that callers write. */
