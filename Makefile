@@ -31,7 +31,7 @@ help:
 #: make export [K=6.1]        write the patch series for a kernel tree to build/export/K
 #: make netlink               make what is generated from uapi/netlink/specs/vhost.yaml
 #: make size                  what supporting a kernel costs, in lines
-#: make debug-kernel K=6.12   build a KASAN and lockdep kernel, then usable as K=6.12-debug
+#: make debug-kernel [K=6.1]  build a KASAN and lockdep kernel, then usable as K=6.1-debug
 #: make setup [K=6.1]         install the Debian packages that are missing
 #: make clean                 remove what was built, keep what was unpacked
 #: make distclean             remove build/

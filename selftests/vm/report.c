@@ -30,7 +30,7 @@ static bool skip_is_allowed(const struct report *report, const char *name)
 
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = line[0] != '#' && sscanf(line, "%63s %255s", base, pattern) == 2 &&
-			!fnmatch(base, report->base, 0) && !fnmatch(pattern, name, 0);
+			!fnmatch(base, report->base, FNM_EXTMATCH) && !fnmatch(pattern, name, 0);
 	if (file)
 		fclose(file);
 	return found;
