@@ -19,13 +19,11 @@
 #include "kselftest_harness.h"
 #include "lib/guest.h"
 #include "lib/cgroup.h"
+#include "lib/fault.h"
 #include "lib/proc.h"
 #include "lib/expect.h"
 
 #define SOME_USER	12345
-#define FAIL_NTH	"/proc/self/fail-nth"
-#define FAIL_NTH_MAX	400
-#define FAIL_SLEEPERS	"/sys/kernel/debug/failslab/ignore-gfp-wait"
 #define DEVICES		101
 #define WORKERS		4
 #define MOST_SCSI	30	/* of them, at 10 MB each; the others are vhost-vsock */
@@ -303,39 +301,16 @@ TEST_F(limits, new_succeeds_under_a_storm_of_signals)
 	EXPECT_OK(proc_call(makes_workers_in_a_storm, &arg, 2 * CALL_MS));
 }
 
-/* Allocations that may sleep are spared unless somebody says otherwise. */
-static int spare_sleepers(const char *yes_or_no)
-{
-	int fd = open(FAIL_SLEEPERS, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return guest_fail(errno, "open " FAIL_SLEEPERS);
-	if (write(fd, yes_or_no, 1) != 1)
-		err = guest_fail(errno, "write " FAIL_SLEEPERS);
-	close(fd);
-	return err;
-}
-
 /* Run @request with its @nth allocation failing: its errno; *fired tells whether there was one. */
 static int with_fault(int fd, unsigned int nth, unsigned long request, void *arg, bool *fired)
 {
-	char text[16] = "";
-	int nth_fd = open(FAIL_NTH, O_RDWR | O_CLOEXEC), err, len;
+	int err = fault_begin(nth), answer;
 
-	if (nth_fd < 0)
-		return guest_fail(errno, "open " FAIL_NTH);
-	len = snprintf(text, sizeof(text), "%u", nth);
-	if (write(nth_fd, text, len) != len) {
-		close(nth_fd);
-		return guest_fail(errno, "write " FAIL_NTH);
-	}
-	err = ioctl(fd, request, arg) < 0 ? -errno : 0;
-	len = pread(nth_fd, text, sizeof(text) - 1, 0);
-	*fired = len > 0 && atoi(text) == 0;
-	if (write(nth_fd, "0", 1) != 1)
-		*fired = false;
-	close(nth_fd);
-	return err;
+	if (err)
+		return err;
+	answer = ioctl(fd, request, arg) < 0 ? -errno : 0;
+	err = fault_end(fired);
+	return err ?: answer;
 }
 
 struct sweep {
@@ -354,7 +329,7 @@ static int sweep(struct proc *me, struct sweep *s, unsigned int *faults)
 	bool fired = false;
 	unsigned int nth;
 
-	for (nth = 1; nth < FAIL_NTH_MAX; nth++) {
+	for (nth = 1; nth < FAULT_MAX; nth++) {
 		struct vhost_vring_worker arg = s->arg;
 
 		snprintf(me->page->step, sizeof(me->page->step), "ioctl %lx, fault %u", s->request,
@@ -411,11 +386,11 @@ TEST_F(limits, every_failed_allocation_is_an_error_without_leak)
 {
 	struct limited arg = { .thread = variant->thread };
 
-	if (access(FAIL_NTH, W_OK))
+	if (!fault_is_possible())
 		SKIP(return, "this kernel has no fault injection");
-	ASSERT_OK(spare_sleepers("N"));
+	ASSERT_OK(fault_spare_sleepers(false));
 	EXPECT_OK(proc_call(sweeps, &arg, 2 * CALL_MS));
-	EXPECT_OK(spare_sleepers("Y"));
+	EXPECT_OK(fault_spare_sleepers(true));
 }
 
 static int owns_in_a_setting(struct proc *me, void *data)

@@ -4,7 +4,7 @@
 
 VFS_DAEMON := build/virtiofs/virtiofs-daemon
 VFS_TESTS := $(patsubst selftests/virtiofs/%.c,build/virtiofs/tests/%,$(wildcard selftests/virtiofs/*.c))
-VFS_LIB := selftests/virtiofs/lib/vfs.c selftests/virtiofs/lib/vfs.h
+VFS_LIB := $(wildcard selftests/virtiofs/lib/*.[ch])
 
 $(VFS_DAEMON): $(wildcard selftests/virtiofs/daemon/*) | $(B)/base
 	@tools/setup/install virtiofs
@@ -13,7 +13,7 @@ $(VFS_DAEMON): $(wildcard selftests/virtiofs/daemon/*) | $(B)/base
 
 $(VFS_TESTS): build/virtiofs/tests/%: selftests/virtiofs/%.c $(VFS_LIB) $(GUEST) build/kselftest/.done
 	@mkdir -p $(@D)
-	@$(CC) $(TEST_CFLAGS) -Iselftests/virtiofs/lib -Iselftests/vhost/lib -static -o $@ $< selftests/virtiofs/lib/vfs.c \
+	@$(CC) $(TEST_CFLAGS) -Iselftests/virtiofs/lib -Iselftests/vhost/lib -static -o $@ $< $(filter %.c,$(VFS_LIB)) \
 		$(GUEST) -lpthread
 
 # The distribution's fio, with its many libraries.

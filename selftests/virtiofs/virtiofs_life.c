@@ -48,6 +48,7 @@ static void stop(struct proc *proc)
 
 FIXTURE(life) {
 	struct vfs vfs;
+	struct vfs monitor;	/* where QEMU is told something */
 	struct writer writers[WRITERS];
 	struct proc *procs[WRITERS];
 };
@@ -64,6 +65,7 @@ FIXTURE_TEARDOWN(life)
 		if (self->procs[i])
 			proc_free(self->procs[i]);
 	EXPECT_OK(vfs_umount(&self->vfs));
+	EXPECT_OK(vfs_umount(&self->monitor));
 	EXPECT_OK(vfs_load());
 }
 
@@ -204,6 +206,65 @@ TEST_F(life, removal_while_mounted_ends_in_errors)
 
 	ASSERT_OK(vfs_bind(self->vfs.index));
 	ASSERT_OK(vfs_mount("q2", &self->vfs));
+	EXPECT_OK(vfs_io(&self->vfs, "again", 8, 1));
+}
+
+#define UNPLUG	"{\"execute\":\"device_del\",\"arguments\":{\"id\":\"plug\"}}"
+#define PLUG	"{\"execute\":\"device_add\",\"arguments\":{\"driver\":\"vhost-user-fs-pci\"," \
+		"\"id\":\"plug\",\"chardev\":\"plug\",\"tag\":\"plug\",\"num-request-queues\":4}}"
+
+/* QEMU lets go of the device only after the kernel did, and needs a moment for that. */
+static int plug(const struct vfs *monitor, struct vfs *vfs)
+{
+	uint64_t end = guest_now_ns() + END_MS * 1000000ULL;
+	int err;
+
+	while ((err = vfs_monitor(monitor, PLUG)) == -EIO && guest_now_ns() < end)
+		guest_sleep_ms(50);
+	while (!err && (err = vfs_find("plug", vfs)) && guest_now_ns() < end) {
+		err = 0;
+		guest_sleep_ms(50);
+	}
+	return err;
+}
+
+static int await_unplugged(const struct vfs *vfs)
+{
+	uint64_t end = guest_now_ns() + END_MS * 1000000ULL;
+	struct vfs gone;
+
+	while (vfs_find(vfs->tag, &gone) != -ENOENT) {
+		if (guest_now_ns() > end)
+			return guest_fail(ETIMEDOUT, "virtio%d is still there", vfs->index);
+		guest_sleep_ms(20);
+	}
+	return 0;
+}
+
+/* The device itself goes, as an administrator of the host has it. */
+TEST_F(life, unplug_during_io_ends_in_errors_and_it_comes_back)
+{
+	struct vfs again;
+
+	ASSERT_OK(vfs_mount("q1", &self->monitor));
+	for (int round = 0; round < 2; round++) {
+		ASSERT_OK(vfs_mount("plug", &self->vfs));
+		EXPECT_EQ(4, self->vfs.nr_queues);
+		ASSERT_OK(start_writers(self, round == 0));
+		ASSERT_OK(await_writers(self));
+		ASSERT_OK(vfs_monitor(&self->monitor, UNPLUG));
+		for (int i = 0; i < WRITERS; i++) {
+			EXPECT_EQ(0, end_of(self->procs, i));
+			proc_free(self->procs[i]);
+			self->procs[i] = NULL;
+		}
+		EXPECT_OK(await_unplugged(&self->vfs));
+		EXPECT_EQ(-1, open("/tmp/plug/new", O_CREAT | O_WRONLY, 0600));
+		EXPECT_EQ(ENOTCONN, errno);
+		ASSERT_OK(vfs_umount(&self->vfs));
+		ASSERT_OK(plug(&self->monitor, &again));
+	}
+	ASSERT_OK(vfs_mount("plug", &self->vfs));
 	EXPECT_OK(vfs_io(&self->vfs, "again", 8, 1));
 }
 

@@ -60,6 +60,10 @@ struct fuse_lowlevel_ops;
 extern const struct fuse_lowlevel_ops files_ops;
 extern __thread bool files_dying;	/* end when this thread's request is answered */
 
+/* monitor.c: who may be told something, then tell it: 0 or an errno */
+void monitor_set(const char *path);
+int monitor_tell(const char *command, size_t len);
+
 /* server.c: talk vhost-user on a connection until that ends */
 struct server {
 	unsigned int nr_queues;		/* with hiprio */

@@ -5,7 +5,8 @@
  *
  * The attribute user.requests of the root tells how many requests came through
  * each queue. A file that is named "die" cannot be made: who tries is answered with EIO, and
- * then this process ends, without an answer to anybody else.
+ * then this process ends, without an answer to anybody else. What is written to a file "monitor" is a
+ * command to QEMU, and EIO if that refuses.
  */
 #define FUSE_USE_VERSION 314
 #include <errno.h>
@@ -223,6 +224,15 @@ static void do_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t siz
 	(void)fi;
 	if (!file || at + size > MAX_SIZE) {
 		fuse_reply_err(req, file ? EFBIG : EISDIR);
+		return;
+	}
+	if (!strcmp(file->name, "monitor")) {
+		int err = monitor_tell(buf, size);
+
+		if (err)
+			fuse_reply_err(req, err);
+		else
+			fuse_reply_write(req, size);
 		return;
 	}
 	/* Only growing needs the lock alone: the kernel orders writes that overlap. */

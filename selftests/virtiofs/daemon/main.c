@@ -3,7 +3,8 @@
  * A vhost-user-fs device with any number of request queues, a thread for each.
  * It serves one connection after the other, until it is killed.
  *
- * usage: virtiofs-daemon -s SOCKET [-q REQUEST_QUEUES] [-r REFUSED_QUEUE] [-d DELAY_MS]
+ * usage: virtiofs-daemon -s SOCKET [-q REQUEST_QUEUES] [-r REFUSED_QUEUE] [-d DELAY_MS] [-m MONITOR]
+ * MONITOR is the socket of QEMU's QMP, for the file "monitor".
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ int main(int argc, char **argv)
 	const char *path = NULL;
 	int opt, fd, conn;
 
-	while ((opt = getopt(argc, argv, "s:q:r:d:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:q:r:d:m:")) != -1) {
 		if (opt == 's')
 			path = optarg;
 		else if (opt == 'q')
@@ -59,12 +60,14 @@ int main(int argc, char **argv)
 			server.refused = atoi(optarg);
 		else if (opt == 'd')
 			ring_set_delay(atoi(optarg));
+		else if (opt == 'm')
+			monitor_set(optarg);
 		else
 			return 2;
 	}
 	if (!path || server.nr_queues < 2 || server.nr_queues > MAX_QUEUES)
 		die("usage: virtiofs-daemon -s SOCKET [-q REQUEST_QUEUES] [-r REFUSED_QUEUE] "
-		    "[-d DELAY_MS]");
+		    "[-d DELAY_MS] [-m MONITOR]");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fd = listen_at(path);
 	while ((conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "put.h"
 #include "vfs.h"
 
 #define SYSFS		"/sys/fs/virtiofs"
@@ -37,18 +38,6 @@ static int read_text(const char *path, char *buf, size_t size)
 	if (len && buf[len - 1] == '\n')
 		buf[len - 1] = '\0';
 	return 0;
-}
-
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return guest_fail(errno, "%s", path);
-	if (write(fd, text, strlen(text)) < 0)
-		err = guest_fail(errno, "%s to %s", text, path);
-	close(fd);
-	return err;
 }
 
 /* "0-2, 4" and the like. */
@@ -76,7 +65,7 @@ int vfs_set_online(int cpu, bool online)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return write_text(path, online ? "1" : "0");
+	return put_text(path, online ? "1" : "0");
 }
 
 int vfs_nr_online(void)
@@ -104,7 +93,7 @@ int vfs_load(void)
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
 		if (!access(path, W_OK))
-			write_text(path, "1");
+			put_text(path, "1");
 	}
 	return 0;
 }
@@ -211,7 +200,7 @@ static int change_driver(const char *file, int index)
 
 	snprintf(path, sizeof(path), DRIVER "/%s", file);
 	snprintf(name, sizeof(name), "virtio%d", index);
-	return write_text(path, name);
+	return put_text(path, name);
 }
 
 int vfs_unbind(int index)
@@ -230,6 +219,21 @@ bool vfs_is_bound(int index)
 
 	snprintf(path, sizeof(path), DRIVER "/virtio%d", index);
 	return !access(path, F_OK);
+}
+
+int vfs_monitor(const struct vfs *by, const char *command)
+{
+	char path[96];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/monitor", by->dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return guest_fail(errno, "%s", path);
+	if (write(fd, command, strlen(command)) < 0)
+		err = guest_fail(errno, "QEMU's answer to %s", command);
+	close(fd);
+	return err;
 }
 
 /* --- interrupts */

@@ -48,6 +48,17 @@ int vfs_unbind(int index);
 int vfs_bind(int index);
 bool vfs_is_bound(int index);
 
+/*
+ * Write to the registers of the device (virtio_pci_common_cfg), behind the back of a driver. The register is one
+ * of 1, 2 or 4 bytes at OFFSET.
+ */
+int vfs_poke(int index, unsigned int offset, unsigned int size, unsigned int value);
+/* Interrupts that the device has, set up or not. */
+int vfs_nr_irqs(int index);
+
+/* Tell QEMU something in its own language, QMP, through the daemon of a mounted device: -EIO if it refuses. */
+int vfs_monitor(const struct vfs *by, const char *command);
+
 int vfs_set_online(int cpu, bool online);
 int vfs_nr_online(void);
 /* How many CPUs there may ever be. */
