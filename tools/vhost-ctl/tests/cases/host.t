@@ -23,8 +23,8 @@ $ vhost-ctl -j dev show
 |       "workers": 1,
 |       "max_workers": 6,
 |       "wwpn": "naa.5001405001267000",
-|       "policy": null,
-|       "policy_failed": null
+|       "policy": "single",
+|       "policy_failed": 0
 |     },
 |     {
 |       "id": 2,
@@ -37,8 +37,8 @@ $ vhost-ctl -j dev show
 |       "workers": 1,
 |       "max_workers": 2,
 |       "wwpn": null,
-|       "policy": null,
-|       "policy_failed": null
+|       "policy": "single",
+|       "policy_failed": 0
 |     },
 |     {
 |       "id": 3,
@@ -127,28 +127,28 @@ $ vhost-ctl -o +vqs dev show 1
 = lists_the_workers
 $ vhost-ctl worker show
 | DEV_ID ID  TID THREAD_KIND CPUS VQS KILLED
-|      1  0 4720 task        0-1  0-5 no
-|      2  0 4722 task        0-1  0-1 no
+|      1  0 4723 task        0-1  0-5 no
+|      2  0 4724 task        0-1  0-1 no
 |      3  0 4803 task        0-1  0-1 no
 $ vhost-ctl worker show 1
 | DEV_ID ID  TID THREAD_KIND CPUS VQS KILLED
-|      1  0 4720 task        0-1  0-5 no
+|      1  0 4723 task        0-1  0-5 no
 $ vhost-ctl -j worker show 2
 | {
 |   "workers": [
 |     {
 |       "dev_id": 2,
 |       "id": 0,
-|       "tid": 4722,
+|       "tid": 4724,
 |       "thread_kind": "task",
 |       "cpus": "0-1",
 |       "vqs": [0,1],
 |       "killed": false,
-|       "works": 6,
-|       "runs": 4,
-|       "wakeups": 3,
-|       "busy_ns": 35209840,
-|       "longest_run_ns": 31709989,
+|       "works": 9,
+|       "runs": 9,
+|       "wakeups": 7,
+|       "busy_ns": 902093400,
+|       "longest_run_ns": 578540134,
 |       "owner_pid": 4711,
 |       "owner_comm": "guest"
 |     }
@@ -165,11 +165,11 @@ $ vhost-ctl vq show
 | DEV_ID INDEX WORKER_ID USED KICKS WORKS
 |      1     0         0 yes      0     0
 |      1     1         0 yes      0     0
-|      1     2         0 yes     73   146
-|      1     3         0 yes    146   292
-|      1     4         0 yes    219   438
-|      1     5         0 yes    292   584
-|      2     0         0 yes      1     3
+|      1     2         0 yes    294   588
+|      1     3         0 yes    588  1176
+|      1     4         0 yes    882  1764
+|      1     5         0 yes   1176  2352
+|      2     0         0 yes      1     6
 |      2     1         0 yes      0     1
 |      3     0         0 no       0     0
 |      3     1         0 no       0     0
@@ -197,34 +197,34 @@ $ vhost-ctl -j vq show 3
 
 = shows_counters
 $ vhost-ctl stats show
-| DEV_ID ID  TID VQS WORKS RUNS WAKEUPS   BUSY_NS LONGEST_RUN_NS
-|      1  0 4720 0-5  1523 1523     641 327333796       38957198
-|      2  0 4722 0-1     6    4       3  35209840       31709989
-|      3  0 4803 0-1     1    1       0     26751          26751
+| DEV_ID ID  TID VQS WORKS RUNS WAKEUPS     BUSY_NS LONGEST_RUN_NS
+|      1  0 4723 0-5  6543 6543    2799 12996891725      284451265
+|      2  0 4724 0-1     9    9       7   902093400      578540134
+|      3  0 4803 0-1     1    1       0       19788          19788
 $ vhost-ctl stats show 1 by vq
 | DEV_ID INDEX WORKER_ID KICKS WORKS
 |      1     0         0     0     0
 |      1     1         0     0     0
-|      1     2         0    78   156
-|      1     3         0   156   312
-|      1     4         0   234   468
-|      1     5         0   312   624
+|      1     2         0   346   692
+|      1     3         0   692  1384
+|      1     4         0  1038  2076
+|      1     5         0  1384  2768
 $ vhost-ctl -j stats show 2 by worker
 | {
 |   "workers": [
 |     {
 |       "dev_id": 2,
 |       "id": 0,
-|       "tid": 4722,
+|       "tid": 4724,
 |       "thread_kind": "task",
 |       "cpus": "0-1",
 |       "vqs": [0,1],
 |       "killed": false,
-|       "works": 6,
-|       "runs": 4,
-|       "wakeups": 3,
-|       "busy_ns": 35209840,
-|       "longest_run_ns": 31709989,
+|       "works": 9,
+|       "runs": 9,
+|       "wakeups": 7,
+|       "busy_ns": 902093400,
+|       "longest_run_ns": 578540134,
 |       "owner_pid": 4711,
 |       "owner_comm": "guest"
 |     }
@@ -234,20 +234,20 @@ $ vhost-ctl -j stats show 2 by worker
 = shows_rates
 $ vhost-ctl stats show 1 interval 1 count 2
 | DEV_ID ID  TID VQS BUSY_PERCENT WORKS_PER_S RUNS_PER_S WAKEUPS_PER_S LONGEST_RUN_NS
-|      1  0 4720 0-5          7.7       180.0      180.0         110.0       38957198
+|      1  0 4723 0-5         17.4        96.0       96.0          52.0      300875794
 |
-|      1  0 4720 0-5          7.4       180.0      180.0         111.0       38957198
+|      1  0 4723 0-5          4.1        64.0       64.0          38.0      300875794
 $ vhost-ctl stats show 1 by vq interval 0.5 count 1
 | DEV_ID INDEX WORKER_ID KICKS_PER_S WORKS_PER_S
 |      1     0         0         0.0         0.0
 |      1     1         0         0.0         0.0
-|      1     2         0         8.0        16.0
-|      1     3         0        16.0        32.0
-|      1     4         0        24.0        48.0
-|      1     5         0        32.0        64.0
+|      1     2         0         6.0        12.0
+|      1     3         0        14.0        30.0
+|      1     4         0        22.0        42.0
+|      1     5         0        24.0        48.0
 $ vhost-ctl -j stats show 2 interval 1 count 2
-| {"workers":[{"dev_id":2,"id":0,"tid":4722,"vqs":[0,1],"busy_percent":0.0,"works_per_s":0.0,"runs_per_s":0.0,"wakeups_per_s":0.0,"longest_run_ns":31709989}]}
-| {"workers":[{"dev_id":2,"id":0,"tid":4722,"vqs":[0,1],"busy_percent":0.0,"works_per_s":0.0,"runs_per_s":0.0,"wakeups_per_s":0.0,"longest_run_ns":31709989}]}
+| {"workers":[{"dev_id":2,"id":0,"tid":4724,"vqs":[0,1],"busy_percent":0.0,"works_per_s":0.0,"runs_per_s":0.0,"wakeups_per_s":0.0,"longest_run_ns":578540134}]}
+| {"workers":[{"dev_id":2,"id":0,"tid":4724,"vqs":[0,1],"busy_percent":0.0,"works_per_s":0.0,"runs_per_s":0.0,"wakeups_per_s":0.0,"longest_run_ns":578540134}]}
 
 = makes_workers_and_prints_their_numbers
 $ vhost-ctl worker add 1
@@ -261,7 +261,7 @@ $ vhost-ctl -j worker add naa.5001405001267000 cpus 1
 |     {
 |       "dev_id": 1,
 |       "id": 4,
-|       "tid": 5252,
+|       "tid": 5250,
 |       "thread_kind": "task",
 |       "cpus": "1",
 |       "vqs": [],
@@ -668,11 +668,10 @@ $ [nobody] vhost-ctl attach 1 all=0
 
 = prints_events
 $ [while vhost-ctl worker add 1; vhost-ctl attach 1 2=w0; vhost-ctl worker del 1 unused] vhost-ctl monitor
-| worker-add dev_id=1 id=12 tid=5600 thread_kind=task cpus=0-1 works=0 runs=0 wakeups=0 busy_ns=0 longest_run_ns=0
+| worker-add dev_id=1 id=12 tid=5599 thread_kind=task cpus=0-1 works=0 runs=0 wakeups=0 busy_ns=0 longest_run_ns=0
 | map dev_id=1 { vq=2 worker_id=0 }
-| worker-del dev_id=1 id=12 tid=5600 thread_kind=task cpus=0-1 works=1 runs=1 wakeups=1 busy_ns=7534 longest_run_ns=7534
+| worker-del dev_id=1 id=12 tid=5599 thread_kind=task cpus=0-1 works=1 runs=1 wakeups=1 busy_ns=3283299 longest_run_ns=3283299
 $ [while ./guest /tmp/x vsock & sleep 2; kill $!] vhost-ctl -j monitor
-| {"event":"dev-add","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
-| {"event":"worker-add","dev_id":4,"id":0,"tid":5612,"thread_kind":"task","cpus":"0-1","vqs":[0,1],"killed":false,"works":0,"runs":0,"wakeups":0,"busy_ns":0,"longest_run_ns":0}
-| {"event":"dev-del","id":4,"backend":"vsock","owner_pid":5610,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
-| {"event":"worker-killed","dev_id":4,"id":0,"tid":5612,"thread_kind":"task","cpus":"0-1","vqs":[],"killed":true,"works":1,"runs":1,"wakeups":1,"busy_ns":807902,"longest_run_ns":807902}
+| {"event":"dev-add","id":4,"backend":"vsock","owner_pid":5612,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
+| {"event":"worker-add","dev_id":4,"id":0,"tid":0,"thread_kind":"task","cpus":null,"vqs":[0,1],"killed":false,"works":0,"runs":0,"wakeups":0,"busy_ns":0,"longest_run_ns":0}
+| {"event":"dev-del","id":4,"backend":"vsock","owner_pid":5612,"owner_comm":"guest","thread_kind":"task","vqs":2,"vqs_used":0,"workers":1,"max_workers":1,"wwpn":null,"policy":null,"policy_failed":null}
