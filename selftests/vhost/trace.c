@@ -8,6 +8,7 @@
 
 #include "kselftest_harness.h"
 #include "lib/guest.h"
+#include "lib/put.h"
 #include "lib/expect.h"
 
 #define TRACING	"/sys/kernel/tracing"
@@ -35,6 +36,7 @@ FIXTURE_SETUP(trace)
 {
 	ASSERT_EQ(0, access(TRACING "/events/vhost/enable", W_OK));
 	ASSERT_EQ(0, put("trace", " "));
+	ASSERT_OK(put_text(PUT_TRACE_COMMANDS, "0"));
 	ASSERT_EQ(0, put("events/vhost/enable", "1"));
 	ASSERT_VALID(self->fd = vdev_open(VDEV_SCSI));
 	ASSERT_OK(vdev_set_owner(self->fd));

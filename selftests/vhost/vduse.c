@@ -329,7 +329,7 @@ static int trace_reads(const struct qsd *disk, unsigned int n, unsigned int *of_
 	if (fd < 0)
 		return guest_fail(errno, "trace");
 	close(fd);
-	err = put_text(EXECUTE, "1") ?: read_blocks(disk, n);
+	err = put_text(PUT_TRACE_COMMANDS, "0") ?: put_text(EXECUTE, "1") ?: read_blocks(disk, n);
 	put_text(EXECUTE, "0");
 	return err ?: count_callbacks(of_cpu);
 }

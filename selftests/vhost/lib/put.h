@@ -19,4 +19,10 @@ int put_read(const char *path, char *text, size_t size);
 /* default_workers of it: the default policy. */
 #define PUT_DEFAULT_WORKERS	"/sys/module/vhost/parameters/default_workers"
 
+/*
+ * Off for tests that trace: with it, every start and end of tracing changes the code of the scheduler, in
+ * which idle CPUs are, and a CPU that is emulated can be lost in there.
+ */
+#define PUT_TRACE_COMMANDS	"/sys/kernel/tracing/options/record-cmd"
+
 #endif /* GUEST_PUT_H */
