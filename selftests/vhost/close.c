@@ -48,7 +48,7 @@ static long sleeps(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_nvcsw;
 }
 
-/* One after the other, each of them costs a sleep or more. */
+/* One after the other, each of them costs a sleep or more, unless it preempts who wakes it. */
 TEST_F(close, waits_for_all_workers_together)
 {
 	uint64_t start = guest_now_ns();
@@ -57,7 +57,7 @@ TEST_F(close, waits_for_all_workers_together)
 	close(self->fd);
 	slept = sleeps() - before;
 	TH_LOG("%d workers: %ld sleeps, %.1f ms", WORKERS, slept, (guest_now_ns() - start) / 1e6);
-	EXPECT_GT(WORKERS / 2, slept);
+	EXPECT_GT(WORKERS / 3, slept);
 }
 
 TEST_HARNESS_MAIN
