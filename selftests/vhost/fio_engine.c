@@ -255,7 +255,8 @@ FIO_TEST(unit_attention_is_tried_again)
 	ASSERT_OK(lio_add_lun(self->target, 1));
 	vscsi_lun(ready.lun, VSCSI_TARGET, 0);
 	ASSERT_OK(vscsi_exec(dev, 0, &ready));
-	EXPECT_TRUE(vscsi_attention(&ready));
+	EXPECT_TRUE(vscsi_refused(ready.response, ready.status, ready.sense));
+	EXPECT_EQ(2, ready.status);
 	ASSERT_OK(lio_remove_lun(self->target, 1));
 	vscsi_stop(dev);
 

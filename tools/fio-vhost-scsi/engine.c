@@ -15,7 +15,7 @@
 #define QUEUES_MAX	128		/* of the kernel */
 #define RING_MIN	16
 #define RING_MAX	1024
-#define TRIES		8		/* of a command that meets UNIT ATTENTION */
+#define TRIES		8		/* of a command that is refused: vscsi_refused() */
 #define CDB10_BLOCKS	UINT16_MAX	/* most that READ(10) and WRITE(10) can say */
 #define SPINS		1024		/* looks at the ring between looks at the clock */
 
@@ -398,7 +398,7 @@ static int reap(struct job *job, unsigned int n, unsigned int max)
 		if (err)
 			break;
 		slot = container_of(cmd, struct slot, cmd);
-		if (vscsi_attention(cmd) && slot->tries--) {
+		if (vscsi_refused(cmd->response, cmd->status, cmd->sense) && slot->tries--) {
 			err = vscsi_send(job->dev, job->queue, cmd);
 			continue;
 		}

@@ -283,7 +283,7 @@ static void add_stats(struct load_stats *to, const struct load_stats *s)
 	to->corrupt += s->corrupt;
 	to->failed += s->failed;
 	to->aborted += s->aborted;
-	to->attentions += s->attentions;
+	to->refused += s->refused;
 	to->kicks += s->kicks;
 	to->calls += s->calls;
 	to->latency_sum_ns += s->latency_sum_ns;

@@ -59,7 +59,7 @@ struct load_stats {
 	uint64_t verified;		/* reads whose data were compared and right */
 	uint64_t lost, doubled, corrupt, failed;
 	uint64_t aborted;	/* in flight during a LUN reset: answered, whatever with */
-	uint64_t attentions;	/* refused after a reset (UNIT ATTENTION) and sent again */
+	uint64_t refused;	/* after a reset: not executed (vscsi_refused()), sent again */
 	uint64_t kicks, calls;		/* eventfd writes; wake-ups by call eventfd */
 	uint64_t latency_max_ns, latency_sum_ns;
 	uint64_t elapsed_ns;		/* first submission to last completion */

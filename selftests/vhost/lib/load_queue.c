@@ -11,8 +11,6 @@
 #include "load_priv.h"
 
 #define UNITS_PER_SLOT_MAX	64
-#define SAM_CHECK_CONDITION	2
-#define SENSE_UNIT_ATTENTION	6
 
 static uint32_t request_bytes(const struct load_queue *q)
 {
@@ -269,19 +267,13 @@ static bool met_reset(const struct load_queue *q, const struct load_slot *slot)
 	       slot->resets != __atomic_load_n(&q->load->resets, __ATOMIC_SEQ_CST);
 }
 
-static bool is_attention(const struct virtio_scsi_cmd_resp *resp)
-{
-	return resp->response == VIRTIO_SCSI_S_OK && resp->status == SAM_CHECK_CONDITION &&
-	       (resp->sense[2] & 15) == SENSE_UNIT_ATTENTION;
-}
-
 static void finish(struct load_queue *q, struct load_slot *slot)
 {
 	const struct load_opts *opts = &q->load->opts;
 	const struct virtio_scsi_cmd_resp *resp = &slot->hdr->resp;
 
-	if (resp->response != VSCSI_UNANSWERED && is_attention(resp)) {
-		q->stats.attentions++;	/* not executed: the content is what it was */
+	if (vscsi_refused(resp->response, resp->status, resp->sense)) {
+		q->stats.refused++;	/* not executed: the content is what it was */
 		slot->again = true;
 	} else if (resp->response != VSCSI_UNANSWERED && met_reset(q, slot)) {
 		q->stats.aborted++;

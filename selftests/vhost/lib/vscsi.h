@@ -127,8 +127,11 @@ int vscsi_kick(struct vscsi *dev, unsigned int q);
 
 int vscsi_collect(struct vscsi *dev, unsigned int q, int timeout_ms, struct vscsi_cmd **cmd);
 
-/* The answer is UNIT ATTENTION, after which a driver sends the command again. */
-bool vscsi_attention(const struct vscsi_cmd *cmd);
+/*
+ * The command was not executed and a driver sends it again: UNIT ATTENTION, or BUSY. The second is
+ * what LIO answers to a command that saw the attention but came too late to report it.
+ */
+bool vscsi_refused(uint8_t response, uint8_t status, const uint8_t *sense);
 
 /*
  * Commands on LUN @lun of the device's target. 0 only for response OK and status GOOD; -EIO for any other

@@ -21,8 +21,9 @@
 #define SAI_READ_CAPACITY_16	0x10
 
 #define SAM_CHECK_CONDITION	2
+#define SAM_BUSY		8
 #define SENSE_UNIT_ATTENTION	6
-#define ATTENTION_TRIES		8
+#define REFUSED_TRIES		8
 
 #define BLOCK_BYTES		512
 #define CTL_BYTES_MAX		4096
@@ -45,23 +46,25 @@ static uint64_t get_be(const uint8_t *from, unsigned int bytes)
 	return value;
 }
 
-bool vscsi_attention(const struct vscsi_cmd *cmd)
+bool vscsi_refused(uint8_t response, uint8_t status, const uint8_t *sense)
 {
-	return cmd->response == VIRTIO_SCSI_S_OK && cmd->status == SAM_CHECK_CONDITION &&
-	       (cmd->sense[2] & 15) == SENSE_UNIT_ATTENTION;
+	if (response != VIRTIO_SCSI_S_OK)
+		return false;
+	return status == SAM_BUSY ||
+	       (status == SAM_CHECK_CONDITION && (sense[2] & 15) == SENSE_UNIT_ATTENTION);
 }
 
 /* Run @cmd and accept only OK and GOOD. */
 static int exec_good(struct vscsi *dev, unsigned int q, unsigned int lun, struct vscsi_cmd *cmd,
 		     const char *name)
 {
-	unsigned int tries = ATTENTION_TRIES;
+	unsigned int tries = REFUSED_TRIES;
 	int err;
 
 	vscsi_lun(cmd->lun, dev->target, lun);
 	do {
 		err = vscsi_exec(dev, q, cmd);
-	} while (!err && vscsi_attention(cmd) && --tries);
+	} while (!err && vscsi_refused(cmd->response, cmd->status, cmd->sense) && --tries);
 	if (err)
 		return err;
 	if (cmd->response == VIRTIO_SCSI_S_OK && !cmd->status)
