@@ -202,10 +202,16 @@ struct task_struct *vhost_worker_thread(struct vhost_worker *worker);
 /* worker.c, for worker_thread.c */
 void vhost_worker_killed(void *data);
 
-/* worker.c, for worker_flush.c and worker_thread.c */
+/* worker.c, for worker_map.c */
+struct vhost_worker *vhost_worker_find(struct vhost_dev *dev, u32 id);
+
+/* worker.c, for worker_flush.c, worker_map.c and worker_thread.c */
 bool vhost_worker_queue(struct vhost_worker *worker, struct vhost_work *work);
 
-/* worker_flush.c, for worker.c */
+/* worker_map.c, for worker.c */
+void vhost_worker_detach_vq(struct vhost_worker *worker);
+
+/* worker_flush.c, for worker.c and worker_map.c */
 struct vhost_barrier *vhost_barrier_alloc(unsigned int max);
 void vhost_barrier_put(struct vhost_barrier *b);
 void vhost_barrier_add(struct vhost_barrier *b, u32 worker_id);
@@ -228,6 +234,8 @@ int vhost_worker_free(struct vhost_dev *dev, u32 id, long timeout);
 void vhost_worker_read_counts(struct vhost_worker *worker,
 			      struct vhost_worker_counts *counts);
 unsigned int vhost_workers_max(struct vhost_dev *dev);
+
+/* worker_map.c, for the front ends */
 struct vhost_worker *vhost_vq_worker(struct vhost_virtqueue *vq);
 int vhost_workers_attach(struct vhost_dev *dev,
 			 const struct vhost_vring_worker *map, unsigned int n,
