@@ -16,14 +16,13 @@
 
 #include "lib/guest.h"
 #include "lib/shell.h"
+#include "terse.h"
 
 #define JOB_FILE	"/tmp/workers.fio"
 #define LUN_BYTES	(1UL << 30)
 #define DEPTH		128
 #define DEPTH_ALL	1024
 #define OUTPUT		(64 << 10)
-#define FIELD_READ	8	/* of fio's terse output, from 1: reads and writes per second */
-#define FIELD_WRITE	49
 
 static const unsigned int jobs[] = { 1, 2, 4, 8, 16 };
 #define SHAPES		(sizeof(jobs) / sizeof(jobs[0]))
@@ -47,37 +46,28 @@ static int write_jobs(const struct lio *target, bool has_workers, const char *ms
 	return fclose(file) ? guest_fail(errno, JOB_FILE) : 0;
 }
 
-/* Each line of @out is a shape, its name the third field. */
-static int print_shapes(char *out)
+/* A group of jobs that fio tells of is a shape, its name that of the jobs. */
+static int print_shapes(char *out, unsigned int shapes)
 {
-	char *line, *rest = out, *field;
-	unsigned int n, job, workers, seen = 0;
+	unsigned int seen, job, workers;
+	const char *name;
 	double iops;
 
-	while ((line = strsep(&rest, "\n"))) {
-		iops = 0;
-		job = 0;
-		for (n = 1; (field = strsep(&line, ";")); n++) {
-			if (n == 3 && sscanf(field, "%u-%u", &job, &workers) != 2)
-				break;
-			if (n == FIELD_READ || n == FIELD_WRITE)
-				iops += strtod(field, NULL);
-		}
-		if (!job || n <= FIELD_WRITE)
-			continue;
+	for (seen = 0; (name = terse_next(&out, &iops)); seen++) {
+		if (sscanf(name, "%u-%u", &job, &workers) != 2)
+			return guest_fail(EPROTO, "fio told of jobs '%s'", name);
 		printf("%u %u %.0f\n", job, workers, iops);
-		seen++;
 	}
-	return seen ? 0 : guest_fail(EPROTO, "fio told nothing");
+	return seen == shapes ? 0 : guest_fail(EPROTO, "fio told of %u shapes", seen);
 }
 
-static int measure(void)
+static int measure(bool has_workers)
 {
 	static char out[OUTPUT];
 	int code = shell_run(out, sizeof(out), "/bin/fio --minimal " JOB_FILE " 2>&1");
 
 	if (!code)
-		return print_shapes(out);
+		return print_shapes(out, has_workers ? 2 * SHAPES : SHAPES);
 	fputs(out, stderr);
 	return guest_fail(EIO, "fio ended with %d", code);
 }
@@ -111,7 +101,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = write_jobs(target, has, argv[2]);
 	for (rounds = atoi(argv[1]); !err && rounds > 0; rounds--)
-		err = measure();
+		err = measure(has);
 	if (err)
 		fprintf(stderr, "fio_workers: %s\n", guest_error());
 	lio_destroy(target);

@@ -16,12 +16,10 @@
 #include "boot.h"
 #include "lib/error.h"
 #include "rig.h"
+#include "terse.h"
 
 #define DEPTH_ALL	128	/* what QEMU lets a LUN have by default */
 #define FIO_MS		300000
-#define FIELD_NAME	3	/* of fio's terse output, from 1 */
-#define FIELD_READ	8
-#define FIELD_WRITE	49
 
 static const unsigned int jobs[] = { 1, 2, 4 };
 #define SHAPES		(sizeof(jobs) / sizeof(jobs[0]))
@@ -39,27 +37,15 @@ static void write_command(char *line, size_t size, const char *seconds)
 				jobs[i], jobs[i], DEPTH_ALL / jobs[i]);
 }
 
-/* Each line of @text that fio printed is a shape, its name the number of jobs. */
+/* A group of jobs that fio tells of is a shape, its name the number of jobs. */
 static int print_shapes(char *text, unsigned int workers)
 {
-	char *line, *rest = text, *field;
-	unsigned int n, job, seen = 0;
+	unsigned int seen;
+	const char *name;
 	double iops;
 
-	while ((line = strsep(&rest, "\n"))) {
-		iops = 0;
-		job = 0;
-		for (n = 1; (field = strsep(&line, ";")); n++) {
-			if (n == FIELD_NAME)
-				job = atoi(field);
-			if (n == FIELD_READ || n == FIELD_WRITE)
-				iops += strtod(field, NULL);
-		}
-		if (!job || n <= FIELD_WRITE)
-			continue;
-		printf("%u %u %.0f\n", job, workers, iops);
-		seen++;
-	}
+	for (seen = 0; (name = terse_next(&text, &iops)); seen++)
+		printf("%s %u %.0f\n", name, workers, iops);
 	return seen == SHAPES ? 0 : guest_fail(EPROTO, "fio told of %u shapes", seen);
 }
 
