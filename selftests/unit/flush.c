@@ -101,8 +101,8 @@ static void flush_at_the_last_moment(enum shim_point point)
 		settle();
 	} else if (point == SHIM_TRACE && current == READ_ONCE(last_caller)) {
 		/* The caller is about to take the worker out of the set. */
-		shim_set_hook(NULL);
 		wait_until(READ_ONCE(worker_waits));
+		shim_set_hook(NULL);
 		last_call.d = last_dev;
 		last_flusher = run("flush", call_flush, &last_call);
 		worker = worker_of(last_dev, 1);

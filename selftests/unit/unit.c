@@ -73,6 +73,7 @@ static void *watchdog(void *unused)
 	} while (READ_ONCE(progress) != before && ++i < MORE_TIME);
 
 	printf("# hangs: no progress for %u s; the tasks are\n", timeout_s);
+	fflush(stdout);
 	shim_dump_tasks();
 	fflush(stdout);
 	_exit(2);

@@ -215,6 +215,8 @@ unsigned int shim_task_structs(void)
 	return READ_ONCE(nstructs);
 }
 
+/* What it shows is of the moment: other threads run on. */
+__attribute__((no_sanitize_thread))
 void shim_dump_tasks(void)
 {
 	struct task_struct *task;
