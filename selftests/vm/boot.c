@@ -24,7 +24,6 @@
 
 #define MAX_BOOTS 8
 #define MAX_RETRIES 3	/* of boots lost to the emulator */
-#define BOOT_S 120	/* to READY; a debug kernel is slow, a loaded host too */
 #define GRACE_S 60	/* added to a test's own limit, and for the verdict */
 #define MAX_MORE 64
 #define VERDICT_S 180	/* kmemleak scans twice */
@@ -35,12 +34,13 @@ struct options {
 	bool count;	/* one tick of the TSC is one executed instruction */
 	bool output;	/* show what the programs print, and of the results only failures */
 	int total_s;
+	int boot_s;	/* to READY */
 	char *more[MAX_MORE];	/* arguments for QEMU, ended by NULL */
 	int nr_more;
 };
 
 static struct options options = {
-	.append = "", .smp = "2", .memory = "1536", .log_prefix = "vm", .total_s = 2400,
+	.append = "", .smp = "2", .memory = "1536", .log_prefix = "vm", .total_s = 2400, .boot_s = 120,
 };
 static struct report report = { .base = "-" };
 static struct test tests[MAX_TESTS];
@@ -200,7 +200,7 @@ struct boot {
 static double step_limit(const struct boot *boot)
 {
 	if (!boot->ready)
-		return BOOT_S;
+		return options.boot_s;
 	if (boot->running)
 		return tests[boot->next].timeout_s + GRACE_S;
 	return VERDICT_S;
@@ -342,13 +342,13 @@ static void read_list(void)
 static _Noreturn void usage(void)
 {
 	die("usage: boot -k KERNEL -i INITRD [-d DISK] {-l LIST | -I} [-n BASE] [-o LOGPREFIX] [-r RESULTS] "
-	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-c] [-O] "
+	    "[-e SKIPS] [-x XFAILS] [-a APPEND] [-s CPUS] [-m MB] [-t SECONDS] [-b SECONDS] [-c] [-O] "
 	    "[-q QEMU_ARGUMENT]...");
 }
 
 static void read_options(int argc, char **argv)
 {
-	const char *total = NULL;
+	const char *total = NULL, *to_ready = NULL;
 	const struct {
 		char opt;
 		const char **value;
@@ -356,13 +356,13 @@ static void read_options(int argc, char **argv)
 		{ 'k', &options.kernel }, { 'i', &options.initrd }, { 'd', &options.disk },
 		{ 'l', &options.list },
 		{ 'n', &report.base }, { 'o', &options.log_prefix }, { 'a', &options.append },
-		{ 's', &options.smp }, { 'm', &options.memory }, { 't', &total },
+		{ 's', &options.smp }, { 'm', &options.memory }, { 't', &total }, { 'b', &to_ready },
 		{ 'r', &report.results_path }, { 'e', &report.skips_path },
 		{ 'x', &report.xfails_path },
 	};
 	int opt;
 
-	while ((opt = getopt(argc, argv, "k:i:d:l:n:o:a:s:m:t:r:e:x:q:cIO")) != -1) {
+	while ((opt = getopt(argc, argv, "k:i:d:l:n:o:a:s:m:t:b:r:e:x:q:cIO")) != -1) {
 		if (opt == '?')
 			usage();
 		if (opt == 'q' && options.nr_more == MAX_MORE - 1)
@@ -379,6 +379,8 @@ static void read_options(int argc, char **argv)
 	report.quiet = options.output;
 	if (total)
 		options.total_s = atoi(total);
+	if (to_ready)
+		options.boot_s = atoi(to_ready);
 	if (!options.kernel || !options.initrd || (!options.list && !options.interactive))
 		usage();
 }
