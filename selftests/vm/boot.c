@@ -194,6 +194,7 @@ struct boot {
 	bool ready, running;
 	double begun;		/* of the running test, or of the wait */
 	bool verdict;		/* given and good */
+	int crash;		/* signal that ended QEMU by itself */
 	char note[600];		/* of the verdict, or what is wrong with it */
 };
 
@@ -263,6 +264,7 @@ static void run_boot(struct boot *boot)
 	enum wait_result got;
 	bool finished = false;
 	char line[1400];
+	int status;
 	pid_t pid;
 
 	boot->begun = now();
@@ -280,24 +282,31 @@ static void run_boot(struct boot *boot)
 	else
 		explain_silence(boot, got);
 	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	if (waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		boot->crash = WTERMSIG(status);
 	close(ch.fd);
 }
 
 /*
  * QEMU's multi-threaded TCG can translate an instruction while another CPU
  * patches it, and then go on to execute the breakpoint that guards the patch.
- * The kernel takes that for a stray one and dies. It tells nothing about us.
+ * The kernel takes that for a stray one and dies. Or QEMU itself dies of a
+ * fault. Both tell nothing about us. Returns what happened, or NULL.
  */
-static bool emulator_failed(const struct boot *boot)
+static const char *emulator_failure(const struct boot *boot)
 {
-	return !boot->verdict && strstr(boot->note, "int3: 0000");
+	if (boot->verdict)
+		return NULL;
+	if (boot->crash)
+		return strsignal(boot->crash);
+	return strstr(boot->note, "int3: 0000") ? "int3" : NULL;
 }
 
 /* Run all tests in as many boots as it takes. */
 static void run_tests(void)
 {
 	char log[300], bad[600] = "";
+	const char *failure;
 	int nr = 0, retries = 0;
 	struct boot boot = { 0 };
 
@@ -306,9 +315,10 @@ static void run_tests(void)
 		report.log_path = log;
 		boot = (struct boot){ .next = boot.next };
 		run_boot(&boot);
-		if (emulator_failed(&boot) && retries++ < MAX_RETRIES) {
-			printf("note  %-5s the emulator failed (int3), booting again\n",
-			       report.base);
+		failure = emulator_failure(&boot);
+		if (failure && retries++ < MAX_RETRIES) {
+			printf("note  %-5s the emulator failed (%s), booting again\n",
+			       report.base, failure);
 			boot.ready = true;
 		} else if (boot.running) {
 			report_result(&report, tests[boot.next++].name, "FAIL", now() - boot.begun,
