@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#define FAULT_MAX	400	/* no operation has more of them */
+#define FAULT_MAX	1000	/* no operation has more of them */
 
 bool fault_is_possible(void);
 
