@@ -4,10 +4,11 @@
  *
  * bench cost TAG...: for a VM in which a tick of the TSC is an executed instruction (boot -c). The
  * daemon is outside and time goes on while it works; so a spinner of the idle class keeps the CPU busy
- * and counts its rounds, which are taken off. Prints a line for each TAG: TAG INSTRUCTIONS_PER_READ.
+ * and counts its rounds, which are taken off. Prints two lines for each TAG: TAG read|write INSTRUCTIONS,
+ * of one.
  *
- * bench rate TAG...: reads of 4 KiB per second, by two threads on each CPU, in turns between the tags.
- * Prints a line for each: TAG READS_PER_SECOND.
+ * bench rate TAG...: reads, then writes, of 4 KiB per second, by two threads on each CPU, in turns between
+ * the tags. Prints two lines for each: TAG read|write PER_SECOND.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +25,11 @@
 #include "vfs.h"
 
 #define MAX_CPUS	4
-#define PER_CPU		2		/* threads that read */
+#define PER_CPU		2		/* threads that read or write */
 #define MAX_THREADS	(MAX_CPUS * PER_CPU)
 #define REPEATS		3
 #define MAX_TAGS	8
-#define COUNT_READS	500		/* of a thread */
+#define COUNT_BLOCKS	500		/* of a thread */
 #define RATE_MS		2000
 #define FILE_BLOCKS	16
 
@@ -82,46 +83,52 @@ static double start_spinners(void)
 	return (__rdtsc() - start) / (all_spins() - start_spins);
 }
 
-/* --- readers */
+/* --- I/O */
 
-struct reader {
+struct user {
 	const char *dir;
 	int nr;
-	unsigned long wanted, reads;	/* wanted: 0 until it is told to end */
+	bool write;
+	unsigned long wanted, blocks;	/* wanted: 0 until it is told to end */
 };
 
-static void *read_on(void *arg)
+static void *use(void *arg)
 {
-	struct reader *reader = arg;
+	struct user *user = arg;
 	void *buf = aligned_alloc(VFS_BLOCK, VFS_BLOCK);
 	char path[64];
+	ssize_t len;
+	off_t at;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/r%d", reader->dir, reader->nr);
-	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
-	if (fd < 0 || vfs_pin(reader->nr % nr_cpus))
+	memset(buf, 0, VFS_BLOCK);
+	snprintf(path, sizeof(path), "%s/r%d", user->dir, user->nr);
+	fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (fd < 0 || vfs_pin(user->nr % nr_cpus))
 		fail(path);
-	while (reader->wanted ? reader->reads < reader->wanted : !__atomic_load_n(&done, __ATOMIC_RELAXED)) {
-		if (pread(fd, buf, VFS_BLOCK, reader->reads % FILE_BLOCKS * VFS_BLOCK) != VFS_BLOCK)
-			fail("read");
-		reader->reads++;
+	while (user->wanted ? user->blocks < user->wanted : !__atomic_load_n(&done, __ATOMIC_RELAXED)) {
+		at = user->blocks % FILE_BLOCKS * VFS_BLOCK;
+		len = user->write ? pwrite(fd, buf, VFS_BLOCK, at) : pread(fd, buf, VFS_BLOCK, at);
+		if (len != VFS_BLOCK)
+			fail(path);
+		user->blocks++;
 	}
 	close(fd);
 	free(buf);
 	return NULL;
 }
 
-/* All read, so many times each or for RATE_MS. Returns the number of reads. */
-static unsigned long read_all(const struct vfs *vfs, unsigned long wanted)
+/* All read, or write, so many blocks each or for RATE_MS. Returns the number of blocks. */
+static unsigned long use_all(const struct vfs *vfs, bool write, unsigned long wanted)
 {
-	struct reader readers[MAX_THREADS];
+	struct user users[MAX_THREADS];
 	pthread_t threads[MAX_THREADS];
 	unsigned long sum = 0;
 
 	done = false;
 	for (int i = 0; i < nr_cpus * PER_CPU; i++) {
-		readers[i] = (struct reader){ .dir = vfs->dir, .nr = i, .wanted = wanted };
-		if (pthread_create(&threads[i], NULL, read_on, &readers[i]))
+		users[i] = (struct user){ .dir = vfs->dir, .nr = i, .write = write, .wanted = wanted };
+		if (pthread_create(&threads[i], NULL, use, &users[i]))
 			fail("thread");
 	}
 	if (!wanted)
@@ -129,7 +136,7 @@ static unsigned long read_all(const struct vfs *vfs, unsigned long wanted)
 	__atomic_store_n(&done, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < nr_cpus * PER_CPU; i++) {
 		pthread_join(threads[i], NULL);
-		sum += readers[i].reads;
+		sum += users[i].blocks;
 	}
 	return sum;
 }
@@ -150,23 +157,23 @@ static void set_up(const char *tag, struct vfs *vfs)
 		if (vfs_io(vfs, name, FILE_BLOCKS, i))
 			fail(tag);
 	}
-	read_all(vfs, FILE_BLOCKS);
+	use_all(vfs, false, FILE_BLOCKS);
 }
 
-static double cost_of(const struct vfs *vfs, double per_spin)
+static double cost_of(const struct vfs *vfs, bool write, double per_spin)
 {
 	double start_spins = all_spins(), start = __rdtsc();
-	unsigned long reads = read_all(vfs, COUNT_READS);
+	unsigned long blocks = use_all(vfs, write, COUNT_BLOCKS);
 
-	return (__rdtsc() - start - (all_spins() - start_spins) * per_spin) / reads;
+	return (__rdtsc() - start - (all_spins() - start_spins) * per_spin) / blocks;
 }
 
-static double rate_of(const struct vfs *vfs)
+static double rate_of(const struct vfs *vfs, bool write)
 {
 	uint64_t start = guest_now_ns();
-	unsigned long reads = read_all(vfs, 0);
+	unsigned long blocks = use_all(vfs, write, 0);
 
-	return reads * 1e9 / (guest_now_ns() - start);
+	return blocks * 1e9 / (guest_now_ns() - start);
 }
 
 static int compare(const void *a, const void *b)
@@ -178,7 +185,7 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	double results[MAX_TAGS][REPEATS], per_spin = 0;
+	double results[2][MAX_TAGS][REPEATS], per_spin = 0, *median;
 	bool cost = argc > 1 && !strcmp(argv[1], "cost");
 	struct vfs vfs[MAX_TAGS];
 	int nr_tags = argc - 2;
@@ -191,11 +198,13 @@ int main(int argc, char **argv)
 	for (int i = 0; i < nr_tags; i++)
 		set_up(argv[2 + i], &vfs[i]);
 	for (int repeat = 0; repeat < REPEATS; repeat++)
-		for (int i = 0; i < nr_tags; i++)
-			results[i][repeat] = cost ? cost_of(&vfs[i], per_spin) : rate_of(&vfs[i]);
-	for (int i = 0; i < nr_tags; i++) {
-		qsort(results[i], REPEATS, sizeof(results[i][0]), compare);
-		printf("%s %.0f\n", argv[2 + i], results[i][REPEATS / 2]);
+		for (int n = 0; n < 2 * nr_tags; n++)
+			results[n % 2][n / 2][repeat] = cost ? cost_of(&vfs[n / 2], n % 2, per_spin) :
+							       rate_of(&vfs[n / 2], n % 2);
+	for (int n = 0; n < 2 * nr_tags; n++) {
+		median = results[n % 2][n / 2];
+		qsort(median, REPEATS, sizeof(*median), compare);
+		printf("%s %s %.0f\n", argv[2 + n / 2], n % 2 ? "write" : "read", median[REPEATS / 2]);
 	}
 	return 0;
 }
