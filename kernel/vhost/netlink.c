@@ -60,8 +60,6 @@ static const char *vhost_nl_text(int err)
 		return "the driver of this device is made for one worker";
 	case -EAGAIN:
 		return "the owner may have no more threads, see RLIMIT_NPROC and pids.max";
-	case -EINTR:
-		return "interrupted by a signal";
 	case -ETIMEDOUT:
 		return "the change is in force, but a worker did not come to it in time";
 	case -ENOMEM:
@@ -318,9 +316,14 @@ static struct vhost_nl_workers *vhost_nl_make_workers(struct vhost_dev *dev, uns
 
 	vhost_nl_destroy_workers(made);
 	kfree(made);
-	/* The caller is the owner, and a netlink request is not restarted. */
-	if (err == -ERESTARTNOINTR)
-		err = -EINTR;
+	/*
+	 * The caller is the owner, and a netlink request is not restarted. -EINTR
+	 * would be no answer at all: netlink keeps it for itself.
+	 */
+	if (err == -ERESTARTNOINTR) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "a signal came in between, ask again");
+		return ERR_PTR(-EAGAIN);
+	}
 	if (err == -ETIMEDOUT) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "no worker of the owner could make another in time: is the owner stopped?");

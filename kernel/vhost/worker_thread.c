@@ -328,6 +328,9 @@ static void vhost_spawn_work(struct vhost_work *work)
 
 	if (vhost_spawn_claim(s, VHOST_SPAWN_BEGUN)) {
 		s->err = vhost_task_clone(s->worker, s->name);
+		/* This thread is being killed, and not who asks: others may live. */
+		if (s->err == -EINTR)
+			s->err = -ERESTARTNOINTR;
 		complete_all(&s->done);
 	}
 	vhost_spawn_put(s);

@@ -3,10 +3,12 @@
  * netlink_change.c - workers and maps of another process's device are changed, also under load
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -19,6 +21,8 @@
 #define NVQS	130
 #define ROUNDS	40	/* of maps under load */
 #define IOS	50	/* requests between two of them */
+#define SIGNAL_US	200	/* between two signals */
+#define ENOUGH	30	/* requests amid signals */
 
 FIXTURE(load) {
 	struct vctl v;
@@ -326,6 +330,54 @@ TEST_F(idle, administrator_and_owner_see_the_same_workers)
 	EXPECT_EQ(-EBUSY, vctl_worker_del(&self->v, dev.id, id));
 	close(fd);
 	EXPECT_THREADS(getpid(), 0);
+}
+
+struct asked {
+	enum vdev_thread thread;
+	bool told;	/* a signal keeps it from making workers of this kind */
+};
+
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * The owner asks for workers itself while signals come. One that keeps it from making a thread is told, since
+ * netlink does not ask again.
+ */
+static int asks_amid_signals(struct proc *me, void *arg)
+{
+	const struct itimerval often = { { 0, SIGNAL_US }, { 0, SIGNAL_US } }, never = { 0 };
+	const struct asked *kind = arg;
+	unsigned int done, told = 0;
+	struct vctl_dev dev;
+	struct vctl v;
+	uint32_t id;
+	int fd = vdev_open_thread(VDEV_SCSI, kind->thread), err = fd < 0 ? fd : 0;
+
+	err = err ?: vdev_set_owner(fd);
+	err = err ?: vctl_open(&v) ?: vctl_dev_of(&v, getpid(), &dev);
+	if (err)
+		return err;
+	signal(SIGALRM, ignore);
+	for (done = 0; !err && (done < ENOUGH || (kind->told && !told)); done++) {
+		setitimer(ITIMER_REAL, &often, NULL);
+		err = vctl_worker_new(&v, dev.id, 1, NULL, &id);
+		setitimer(ITIMER_REAL, &never, NULL);
+		told += err == -EAGAIN;
+		err = err == -EAGAIN ? 0 : err ?: vctl_worker_del(&v, dev.id, id);
+		proc_progress(me);
+	}
+	close(fd);
+	return err;
+}
+
+TEST_F(idle, owner_is_told_of_a_signal_that_keeps_it_from_making_a_worker)
+{
+	struct asked kind = { variant->thread, variant->thread == VDEV_THREAD_TASK };
+
+	EXPECT_OK(proc_call(asks_amid_signals, &kind, CALL_MS));
 }
 
 TEST_HARNESS_MAIN

@@ -77,6 +77,10 @@ struct vhost_task *vhost_task_create(bool (*fn)(void *),
 
 	shim_point(SHIM_THREAD_CREATE);
 	err = signal_pending(current) ? -ERESTARTNOINTR : shim_thread_error(-EAGAIN);
+	if (!err) {
+		shim_point(SHIM_THREAD_LATE);
+		err = fatal_signal_pending(current) ? -EINTR : 0;
+	}
 	if (err) {
 		kfree(vtsk);
 		return ERR_PTR(err);

@@ -190,8 +190,11 @@ static int send_msg(struct genl *g, struct genl_msg *msg)
 
 static int receive(struct genl *g, void *buf, size_t size)
 {
-	ssize_t n = recv(g->sock, buf, size, 0);
+	ssize_t n;
 
+	do {
+		n = recv(g->sock, buf, size, 0);
+	} while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return guest_fail(ETIMEDOUT, "netlink does not answer");
 	return n < 0 ? guest_fail(errno, "receive from netlink") : (int)n;

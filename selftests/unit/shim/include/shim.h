@@ -42,6 +42,7 @@ enum shim_point {
 	SHIM_COPY_TO_USER,
 	SHIM_COPY_FROM_USER,
 	SHIM_THREAD_CREATE,
+	SHIM_THREAD_LATE,	/* when all but a signal that kills comes too late */
 };
 
 /* spin.c: the lock inside an object, and the tasks that wait for it */
