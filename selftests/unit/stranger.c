@@ -262,12 +262,17 @@ TEST_TASK(a_sibling_that_always_has_a_signal_is_given_up_in_time)
 	device_close(d);
 }
 
+static bool kill_all;
+
 static void kill_who_makes_it(enum shim_point point)
 {
 	if (point != SHIM_THREAD_LATE || !is_worker(current) ||
 	    __atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED))
 		return;
-	shim_kill(current);
+	if (kill_all)
+		shim_kill_process(&unit_owner);
+	else
+		shim_kill(current);
 }
 
 TEST_TASK(another_sibling_makes_the_worker_if_one_is_killed_over_it)
@@ -282,20 +287,13 @@ TEST_TASK(another_sibling_makes_the_worker_if_one_is_killed_over_it)
 	device_close(d);
 }
 
-static void kill_all_when_one_makes_it(enum shim_point point)
-{
-	if (point != SHIM_THREAD_LATE || !is_worker(current) ||
-	    __atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED))
-		return;
-	shim_kill_process(&unit_owner);
-}
-
 /* -EINTR would be told to nobody: who asked is well, and waits. */
 TEST_TASK(a_stranger_hears_that_the_owner_was_killed_while_it_made_a_worker)
 {
 	struct device *d = device_open(2);
 
-	shim_set_hook(kill_all_when_one_makes_it);
+	kill_all = true;
+	shim_set_hook(kill_who_makes_it);
 	CHECK_EQ(ask(d, request_new, (struct request){ .timeout = LONG_TIME }), -EOWNERDEAD);
 	shim_set_hook(NULL);
 	CHECK(READ_ONCE(signals));
